@@ -46,6 +46,10 @@ pub trait Packet {
     fn is_acknowledgement(&self) -> bool {
         false
     }
+    /// Its user priority, 0 to 7 (802.1D); 0 is best effort.
+    fn priority(&self) -> u8 {
+        0
+    }
     /// Whether it carries nothing.
     fn is_empty(&self) -> bool {
         self.len() == Bytes::ZERO

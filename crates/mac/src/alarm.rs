@@ -20,6 +20,12 @@ impl<T: Copy> Alarm<T> {
         Self { at, timer: Some(timer) }
     }
 
+    /// The earlier of two alarms; this one where both are at once.
+    #[inline]
+    pub fn earlier(self, other: Self) -> Self {
+        if other.at < self.at { other } else { self }
+    }
+
     /// The same alarm, of a timer that is part of another's.
     #[inline]
     pub fn map<U: Copy>(self, whole: impl FnOnce(T) -> U) -> Alarm<U> {

@@ -36,6 +36,12 @@ pub enum FrameKind {
     /// Channel reservation notification of the multi-channel MACs: it tells the initiator's neighbours which channel
     /// the CTS reserved.
     Crn,
+    /// A block acknowledgement: what has come of a window of data frames (9.3.1.8).
+    BlockAck,
+    /// A request for one (9.3.1.7).
+    BlockAckRequest,
+    /// A management frame about a block acknowledgement agreement (9.6.4).
+    Agreement,
 }
 
 impl FrameKind {
@@ -142,6 +148,25 @@ pub struct Frame<P> {
 impl<P> Frame<P> {
     /// Returns the frame without its MSDU: the part that a station reads which merely overhears it.
     pub fn header(&self) -> Frame<()> {
+        Frame {
+            kind: self.kind,
+            retry: self.retry,
+            power_management: self.power_management,
+            sequence: self.sequence,
+            from: self.from,
+            to: self.to,
+            size: self.size,
+            rate: self.rate,
+            nav: self.nav,
+            reservation: self.reservation,
+            payload: None,
+        }
+    }
+}
+
+impl Frame<()> {
+    /// Returns the frame for surroundings whose frames carry other MSDUs; it carries none.
+    pub fn without_payload<P>(&self) -> Frame<P> {
         Frame {
             kind: self.kind,
             retry: self.retry,

@@ -7,6 +7,7 @@ mod alarm;
 pub mod contention;
 pub mod dcf;
 pub mod duplicate;
+pub mod edca;
 pub mod efficiency;
 pub mod frame;
 #[cfg(test)]

@@ -139,6 +139,7 @@ const fn word(frame: &Frame<Payload>) -> &'static str {
         FrameKind::Cts => "CTS",
         FrameKind::Crn => "CRN",
         FrameKind::PollData | FrameKind::DataAck { .. } | FrameKind::Invite | FrameKind::Join => "poll",
+        FrameKind::BlockAck | FrameKind::BlockAckRequest | FrameKind::Agreement => "block ack",
     }
 }
 
@@ -349,6 +350,10 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
         for output in outputs {
             match output {
                 MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => unreachable!("none of them does either"),
+                MacOutput::TransmitPpdu { .. }
+                | MacOutput::DeliverRun { .. }
+                | MacOutput::AcknowledgedRun { .. }
+                | MacOutput::Discard { .. } => unreachable!("none of them sends PPDUs of several MPDUs"),
                 MacOutput::Transmit { frame, at, airtime, access } => {
                     let backoff = match access {
                         Access::Backoff { window, drawn } => Some((window, drawn)),

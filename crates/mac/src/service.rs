@@ -3,8 +3,11 @@
 //! Downwards it commits to transmissions and hears of energy and frames; upwards it takes MSDUs and reports what
 //! became of each, with the packet itself, so that trunk, routing or link layer can send it elsewhere.
 
+use crate::edca::{MpduSet, Ppdu};
 use crate::frame::{Address, Channel, Frame};
 use airbraid_units::{Bytes, Duration, Instant, metrics};
+use std::ops::Range;
+use std::sync::Arc;
 
 /// A packet to be sent to a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,6 +63,15 @@ pub enum MacInput<P> {
         /// Whether the medium is now idle.
         idle: bool,
     },
+    /// A PPDU for this station ends, and at least one of its MPDUs is intact. The MAC takes over a reference to each
+    /// packet in those, and gives it back by [`MacOutput::DeliverRun`] or [`MacOutput::Discard`].
+    ReceivedPpdu {
+        ppdu: Arc<Ppdu<P>>,
+        /// The intact MPDUs; `None`: all.
+        intact: Option<Box<MpduSet>>,
+        /// Whether the medium is now idle.
+        idle: bool,
+    },
     /// The answer to [`MacOutput::Pull`]: the MSDU for this neighbour, if there is one.
     Supply(Option<Msdu<P>>),
 }
@@ -94,6 +106,18 @@ pub enum MacOutput<P> {
         /// The station's access to the medium, for the timeline.
         access: Access,
     },
+    /// The same with a PPDU of several MPDUs, or of any kind that a [`Frame`] cannot say.
+    TransmitPpdu { ppdu: Arc<Ppdu<P>>, at: Instant, airtime: Duration, access: Access },
+    /// Packets for the layer above, in order: those of consecutive MPDUs of a PPDU that has come.
+    DeliverRun { ppdu: Arc<Ppdu<P>>, mpdus: Range<u32> },
+    /// A packet of a PPDU that has come goes no further.
+    Discard {
+        packet: P,
+        /// Whether it has come before; otherwise its place was given up.
+        is_duplicate: bool,
+    },
+    /// The MSDUs of consecutive MPDUs of a PPDU that was sent have left the MAC: they are acknowledged.
+    AcknowledgedRun { ppdu: Arc<Ppdu<P>>, mpdus: Range<u32> },
     /// A packet from a neighbour, for the layer above.
     Deliver { from: Address, packet: P },
     /// A packet from a neighbour, as it was sent, with the damage that it took on the way.

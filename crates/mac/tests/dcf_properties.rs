@@ -211,6 +211,10 @@ impl World {
         for output in outputs {
             match output {
                 MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => unreachable!("DCF does neither"),
+                MacOutput::TransmitPpdu { .. }
+                | MacOutput::DeliverRun { .. }
+                | MacOutput::AcknowledgedRun { .. }
+                | MacOutput::Discard { .. } => unreachable!("DCF aggregates nothing"),
                 MacOutput::Transmit { at, airtime, access, .. } => {
                     assert!(at >= self.now, "a transmission begins in the past");
                     assert!(at >= self.transmitting_until, "two transmissions overlap");

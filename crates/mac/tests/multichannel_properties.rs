@@ -249,6 +249,10 @@ impl World {
                 MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => {
                     panic!("a frame is whole or lost, and none is asked for")
                 }
+                MacOutput::TransmitPpdu { .. }
+                | MacOutput::DeliverRun { .. }
+                | MacOutput::AcknowledgedRun { .. }
+                | MacOutput::Discard { .. } => panic!("it aggregates nothing"),
             }
         }
         assert!(self.station.queue_len() <= self.config.dcf.queue_limit as usize + 2 * 4);

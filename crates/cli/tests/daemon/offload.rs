@@ -123,7 +123,10 @@ fn one_frame_in_a_hundred_lost_is_one_segment() {
     carries(&net, 3);
     let status = net.status("near").unwrap();
     let member = &status["peers"][0]["members"][0];
-    let [sent, lost] = ["sent_packets", "lost_frames"].map(|key| member[key].as_f64().unwrap());
+    let [sent, lost, spurious] =
+        ["sent_packets", "lost_frames", "spurious_losses"].map(|key| member[key].as_f64().unwrap());
+    // A host that is stopped for a while takes frames for lost whose acknowledgements are late.
+    let lost = lost - spurious;
     // Where a run of 45 went with one of it, it would be a third.
     assert!(lost > 0.0 && lost < sent * 0.03 + 20.0, "{status}");
 }

@@ -126,7 +126,7 @@ fn compute(contention: &mut Contention, phases: &[Phase]) -> Option<u64> {
             End::Error => contention.on_error(at(now)),
             End::Overheard(nav) => {
                 contention.on_success();
-                contention.nav.update(at(now), us(nav), None);
+                contention.nav_mut().update(at(now), us(nav), None);
             }
             End::Answered(airtime) => {
                 contention.on_success();
@@ -197,7 +197,7 @@ fn slots_after_a_nav_reset_are_counted_though_nobody_looked_at_its_time() {
     let drawn = u64::from(contention.last_draw().1);
     assert!(drawn > 2, "the seed draws enough slots");
     // Reserved until 5100 by an RTS, reset at 300; energy after two slots from 350 on.
-    contention.nav.update(at(100), us(5_000), Some(us(200)));
+    contention.nav_mut().update(at(100), us(5_000), Some(us(200)));
     contention.on_busy(at(390));
     contention.on_idle(at(500));
     assert_eq!(contention.access_at(), Some(at(500 + DIFS + SLOT * (drawn - 2))));

@@ -399,7 +399,7 @@ impl<P: Packet + Copy> Dcf<P> {
             self.conclude(now, None);
             let probation =
                 (self.config.nav_reset && kind == FrameKind::Rts).then(|| self.config.nav_probation(self.cts_time));
-            self.station.contention.nav.update(now, nav, probation);
+            self.station.contention.nav_mut().update(now, nav, probation);
         }
     }
 
@@ -427,9 +427,9 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     fn on_rts(&mut self, now: Instant, frame: &Frame<P>) {
-        self.station.contention.nav.settle(now);
+        self.station.contention.nav_mut().settle(now);
         // 10.3.2.9: a station whose NAV is set does not answer.
-        if self.station.contention.nav.is_set(now) {
+        if self.station.contention.nav().is_set(now) {
             return;
         }
         let (rate, airtime) = self.answer(frame.rate);
@@ -488,7 +488,7 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     fn on_timer(&mut self, now: Instant, timer: Timer) {
-        self.station.contention.nav.settle(now);
+        self.station.contention.nav_mut().settle(now);
         match timer {
             Timer::Contention(_) => {}
             Timer::BroadcastEnd => self.finish(now, Outcome::Broadcast),
@@ -524,13 +524,17 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
     fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
         // What is due at this very instant comes first: energy that arrives with the commitment does not stop it.
         self.handle_timeout(now);
-        self.station.contention.nav.settle(now);
+        self.station.contention.nav_mut().settle(now);
         match input {
             MacInput::Busy => return self.on_busy(now),
             MacInput::Idle => self.on_idle(now),
             MacInput::Overheard { frame, idle } => self.on_overheard(now, frame.kind, frame.nav, idle),
             MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
-            MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
+            MacInput::ReceptionError { idle }
+            | MacInput::Damaged { idle, .. }
+            | MacInput::ReceivedPpdu { idle, .. } => {
+                self.on_error(now, idle);
+            }
             MacInput::Ignored(airtime) => self.station.contention.on_ignored(now, airtime),
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),

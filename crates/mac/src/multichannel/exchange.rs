@@ -164,9 +164,10 @@ impl<P: Packet + Copy> Multichannel<P> {
                 }
             }
             MacInput::Received { frame, idle } => self.on_data_reception(now, Some(&frame), idle),
-            MacInput::Overheard { idle, .. } | MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => {
-                self.on_data_reception(now, None, idle);
-            }
+            MacInput::Overheard { idle, .. }
+            | MacInput::ReceptionError { idle }
+            | MacInput::Damaged { idle, .. }
+            | MacInput::ReceivedPpdu { idle, .. } => self.on_data_reception(now, None, idle),
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),

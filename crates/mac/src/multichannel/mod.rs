@@ -296,15 +296,15 @@ impl<P: Packet + Copy> Multichannel<P> {
             FrameKind::Rts => {
                 let probation =
                     self.config.dcf.nav_reset.then(|| self.config.dcf.nav_probation(self.times.handshake_frame));
-                if now + frame.nav > self.station.contention.nav.until() {
+                if now + frame.nav > self.station.contention.nav().until() {
                     self.nav_by = Some(frame.from);
                 }
-                self.station.contention.nav.update(now, frame.nav, probation);
+                self.station.contention.nav_mut().update(now, frame.nav, probation);
             }
             FrameKind::Cts => self.note(now, frame, frame.nav),
             FrameKind::Crn => {
                 if self.nav_by == Some(frame.from) {
-                    self.station.contention.nav.cancel(now);
+                    self.station.contention.nav_mut().cancel(now);
                     self.nav_by = None;
                 }
                 self.note(now, frame, frame.nav);
@@ -341,9 +341,9 @@ impl<P: Packet + Copy> Multichannel<P> {
     /// Grants a channel for the sender's frames and, under Bi-MCMAC, for those that wait for it in the queue; the CTS
     /// says for how long.
     fn on_rts(&mut self, now: Instant, rts: &Frame<P>) {
-        self.station.contention.nav.settle(now);
+        self.station.contention.nav_mut().settle(now);
         // 10.3.2.9: a station whose NAV is set does not answer.
-        if self.station.contention.nav.is_set(now) {
+        if self.station.contention.nav().is_set(now) {
             self.counts.refused_by_nav += 1;
             return;
         }
@@ -433,7 +433,7 @@ impl<P: Packet + Copy> Multichannel<P> {
     }
 
     fn on_timer(&mut self, now: Instant, timer: Timer) {
-        self.station.contention.nav.settle(now);
+        self.station.contention.nav_mut().settle(now);
         match timer {
             Timer::Contention(_) => {}
             Timer::BroadcastEnd => self.finish(now, Outcome::Broadcast),
@@ -468,14 +468,18 @@ impl<P: Packet + Copy> Machine for Multichannel<P> {
     fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
         // What is due at this very instant comes first: energy that arrives with the commitment does not stop it.
         self.handle_timeout(now);
-        self.station.contention.nav.settle(now);
+        self.station.contention.nav_mut().settle(now);
         match input {
             input if self.is_away() => self.on_data_channel(now, input),
             MacInput::Busy => return self.on_busy(now),
             MacInput::Idle => self.on_idle(now),
             MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
             MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
-            MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
+            MacInput::ReceptionError { idle }
+            | MacInput::Damaged { idle, .. }
+            | MacInput::ReceivedPpdu { idle, .. } => {
+                self.on_error(now, idle);
+            }
             MacInput::Ignored(airtime) => self.station.contention.on_ignored(now, airtime),
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),

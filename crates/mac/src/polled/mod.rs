@@ -355,7 +355,7 @@ impl<P: Packet + Copy> Machine for Polled<P> {
                 self.is_busy = !idle;
                 self.on_answer(now, frame.from, frame.kind);
             }
-            MacInput::ReceptionError { idle } => self.is_busy = !idle,
+            MacInput::ReceptionError { idle } | MacInput::ReceivedPpdu { idle, .. } => self.is_busy = !idle,
         }
         self.on_silence(now);
         // A deadline at this very instant has had its chance to be met.

@@ -112,6 +112,10 @@ impl Cell {
                 self.delivered.push(packet.id);
             }
             MacOutput::Tune { .. } => panic!("a station of one channel retunes"),
+            MacOutput::TransmitPpdu { .. }
+            | MacOutput::DeliverRun { .. }
+            | MacOutput::AcknowledgedRun { .. }
+            | MacOutput::Discard { .. } => panic!("a polled station sends PPDUs"),
             MacOutput::DeliverDamaged { packet, .. } => self.line(&format!("{station} has {} damaged", packet.id)),
             MacOutput::Pull(_) => {
                 let msdu = self.supply[station].pop();

@@ -175,10 +175,15 @@ impl Mode {
 
     /// The longest PSDU whose PPDU lasts at most [`PPDU_TIME_MAX`].
     pub fn longest_psdu(&self) -> Bytes {
+        self.longest_psdu_within(PPDU_TIME_MAX)
+    }
+
+    /// The longest PSDU whose PPDU lasts at most `span`; zero if there is none.
+    pub fn longest_psdu_within(&self, span: Duration) -> Bytes {
         let (mut fits, mut too_long) = (0, self.choice.format.psdu_max().as_u64() + 1);
         while too_long - fits > 1 {
             let middle = fits.midpoint(too_long);
-            if self.airtime(Bytes::new(middle)) <= PPDU_TIME_MAX { fits = middle } else { too_long = middle }
+            if self.airtime(Bytes::new(middle)) <= span { fits = middle } else { too_long = middle }
         }
         Bytes::new(fits)
     }

@@ -87,6 +87,9 @@ pub struct RadioConfig {
     /// A frame survives interference that is weaker than itself by at least this over the whole frame;
     /// `None`: no threshold, the error model alone decides.
     pub capture: Option<Db>,
+    /// Ratio to everything else in its first microseconds from which on a receiver notices that a frame begins;
+    /// `None`: it always does.
+    pub preamble_detection: Option<Db>,
     /// Rule for a frame that begins while another is on the air.
     pub receiver: Receiver,
     /// Errors beside collisions.

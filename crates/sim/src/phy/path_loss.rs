@@ -171,6 +171,7 @@ mod tests {
             noise: Dbm(-101.0),
             implementation_loss: Db(0.0),
             capture: Some(Db(10.0)),
+            preamble_detection: None,
             receiver: Receiver::Standard { recapture: false },
             error: ErrorModel::None,
         }

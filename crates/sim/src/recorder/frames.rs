@@ -108,7 +108,7 @@ fn header<'a>(stations: &Stations<'a>, seed: u64, levels: &Levels) -> Header<'a>
             Trunk::Links(_) => false,
         };
         let trunk = spec.trunks.iter().find(serves).map(|trunk| trunk.name().to_owned());
-        let phy = radio.mac.dcf().map(|config| config.phy);
+        let phy = radio.mac.phy();
         RadioHeader {
             name,
             node: station.node,

@@ -29,6 +29,9 @@ pub fn kind_number(frame: &Frame<Msdu>) -> u8 {
         FrameKind::Invite => 7,
         FrameKind::Join => 8,
         FrameKind::Crn => 9,
+        FrameKind::BlockAck => 10,
+        FrameKind::BlockAckRequest => 11,
+        FrameKind::Agreement => 12,
     }
 }
 

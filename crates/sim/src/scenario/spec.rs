@@ -8,7 +8,9 @@ use airbraid_engine::trunk::bonding::{BondPolicy, MemberConfig};
 use airbraid_engine::trunk::paper::PaperPolicy;
 use airbraid_engine::{TrafficClass, link};
 use airbraid_mac::dcf::DcfConfig;
+use airbraid_mac::edca::EdcaConfig;
 use airbraid_mac::multichannel::MultichannelConfig;
+use airbraid_mac::phy::Phy;
 use airbraid_mac::polled::PolledConfig;
 use airbraid_mac::power_save::{AccessPointConfig, PlannedSlot};
 use airbraid_net::aodv::AodvConfig;
@@ -230,6 +232,8 @@ pub enum DeliveryLoss {
 pub enum Mac {
     /// 802.11 DCF.
     Dcf(DcfConfig),
+    /// 802.11 EDCA.
+    Edca(Box<EdcaConfig>),
     /// Master and slaves.
     Polled(PolledConfig),
     /// MCMAC and Bi-MCMAC: a control channel and data channels, one transceiver.
@@ -295,6 +299,7 @@ impl Mac {
     pub const fn queue_limit(&self) -> u32 {
         match self {
             Self::Dcf(config) => config.queue_limit,
+            Self::Edca(config) => config.queue_limit,
             Self::Polled(config) => config.queue_limit,
             Self::Multichannel(config) => config.dcf.queue_limit,
             Self::AccessPoint(config) => config.dcf.queue_limit,
@@ -305,10 +310,17 @@ impl Mac {
     pub const fn dcf(&self) -> Option<&DcfConfig> {
         match self {
             Self::Dcf(config) => Some(config),
-            Self::Polled(_) => None,
+            Self::Edca(_) | Self::Polled(_) => None,
             Self::Multichannel(config) => Some(&config.dcf),
             Self::AccessPoint(config) => Some(&config.dcf),
             Self::Slotted(config) => Some(&config.dcf),
+        }
+    }
+    /// The PHY of 802.11; of EDCA that of its control frames.
+    pub fn phy(&self) -> Option<&Phy> {
+        match self {
+            Self::Edca(config) => Some(&config.phy),
+            other => other.dcf().map(|dcf| &dcf.phy),
         }
     }
 }
@@ -451,6 +463,8 @@ pub struct Flow {
     pub source: Source,
     /// The class of its packets, and of TCP's acknowledgements.
     pub class: TrafficClass,
+    /// Their user priority (802.1D), which decides the access category.
+    pub priority: u8,
     /// Delay above which a packet is late.
     pub deadline: Option<Duration>,
     /// Beginning.

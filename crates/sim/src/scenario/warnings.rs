@@ -185,6 +185,7 @@ fn hears(spec: &Spec, (a, x): (usize, &Radio), (b, y): (usize, &Radio)) -> bool 
     let speak = match (&x.mac, &y.mac) {
         (Mac::Dcf(x), Mac::Dcf(y)) => standard_name(x.phy.standard) == standard_name(y.phy.standard),
         (Mac::Polled(x), Mac::Polled(y)) => x.role != y.role,
+        (Mac::Edca(_), Mac::Edca(_)) => true,
         (Mac::Multichannel(_), Mac::Multichannel(_)) => true,
         _ => false,
     };

@@ -9,8 +9,10 @@ use super::medium::{Beginning, Ending, Hearer, Loss, Transmission};
 use super::observe::FrameEvent;
 use super::port::radio::RadioPort;
 use crate::queue::Phase;
+use airbraid_mac::edca::Ppdu;
 use airbraid_mac::{Address, Frame, MacInput};
 use airbraid_units::Instant;
+use std::sync::Arc;
 
 impl World<'_> {
     /// A radio has changed its channel.
@@ -73,11 +75,15 @@ impl World<'_> {
         let is_over = reached == row.len();
         transmission.ended = reached;
         let payload = transmission.frame.payload;
+        let ppdu = if is_over { transmission.ppdu.take() } else { None };
         self.host.medium.put_row(from, row);
         self.host.medium.put_transmission(id, transmission);
         if is_over {
             self.host.medium.finish(id, from);
             if let Some(msdu) = payload {
+                self.host.packets.release(msdu.packet);
+            }
+            for msdu in ppdu.iter().flat_map(|ppdu| ppdu.msdus()) {
                 self.host.packets.release(msdu.packet);
             }
         }
@@ -123,7 +129,10 @@ fn end_reception(
         }
         Ok(()) => {
             port.note_level(hearer.power(), host);
-            if frame.to == own || frame.to == Address::BROADCAST {
+            if let Some(ppdu) = transmission.ppdu.as_ref().filter(|_| frame.to == own) {
+                let input = received_ppdu(ppdu, idle, host);
+                port.step(Some(input), host);
+            } else if frame.to == own || frame.to == Address::BROADCAST {
                 let input = received(port, hearer.radio, frame, idle, host);
                 port.step(Some(input), host);
             } else {
@@ -131,6 +140,27 @@ fn end_reception(
             }
         }
     }
+}
+
+/// The input of a radio that has received a PPDU, or a part of it, for its MAC: it gets a reference to each packet.
+fn received_ppdu(ppdu: &Arc<Ppdu<Msdu>>, idle: bool, host: &mut Host<'_>) -> MacInput<Msdu> {
+    let intact = host.medium.take_intact();
+    match (ppdu.data(), &intact) {
+        (Some(data), Some(intact)) => {
+            let came = data.mpdus().iter().enumerate().filter(|(place, _)| intact.contains(*place));
+            for (_, mpdu) in came {
+                for msdu in data.msdus_of(mpdu) {
+                    host.packets.retain(msdu.packet);
+                }
+            }
+        }
+        _ => {
+            for msdu in ppdu.msdus() {
+                host.packets.retain(msdu.packet);
+            }
+        }
+    }
+    MacInput::ReceivedPpdu { ppdu: Arc::clone(ppdu), intact, idle }
 }
 
 /// The input of a radio that has received a frame whole, for its MAC: a packet killer may stand between.

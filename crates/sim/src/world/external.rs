@@ -79,7 +79,7 @@ impl World<'_> {
     pub fn free_space_for(&mut self, packet: &External) -> Option<FreeSpace> {
         let (from, to) = (packet.from, packet.to);
         let port = self.named_port(packet).or_else(|| self.network.first_port(from, from.address(), to.address()));
-        port.map(|port| self.free_space(port))
+        port.map(|port| self.free_space(port, 0))
     }
 
     /// A packet enters at the network layer of its first node, now.
@@ -89,7 +89,7 @@ impl World<'_> {
         let body = Body::External { handle, is_acknowledgement };
         let (flow, class, created) = (FlowId::new(usize::from(bucket)), TrafficClass::Bulk, self.host.now);
         let (source, destination) = (from.address(), to.address());
-        let new = NewPacket { flow, from: source, to: destination, len, class, created, body };
+        let new = NewPacket { flow, from: source, to: destination, len, class, priority: 0, created, body };
         let packet = self.host.packets.create(new);
         match port {
             Some(port) => {

@@ -21,6 +21,8 @@ pub struct Flow {
     pub(super) addresses: [HostAddress; 2],
     /// The class of its packets, both ways.
     pub(super) class: TrafficClass,
+    /// Their user priority.
+    pub(super) priority: u8,
     pub(super) application: Application,
     pub(super) transport: Transport,
     pub(super) counts: Counts,
@@ -44,7 +46,7 @@ impl Flow {
         let application = Application::new(spec.source, chunk.max(Bytes::new(1)))?;
         let addresses = [from.address(), to.address()];
         let counts = Counts::new(spec.deadline, interval);
-        Ok(Self { from, to, addresses, class: spec.class, application, transport, counts })
+        Ok(Self { from, to, addresses, class: spec.class, priority: spec.priority, application, transport, counts })
     }
 }
 

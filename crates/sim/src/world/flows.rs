@@ -102,14 +102,13 @@ impl Flows {
     }
 
     /// The next greedy flow that leaves by a port, if there is space for its datagram.
-    pub fn next_greedy(&self, port: PortId, has_space: impl Fn(PortId) -> bool) -> Option<Turn> {
+    pub fn next_greedy(&self, port: PortId, has_space: impl Fn(PortId, u8) -> bool) -> Option<Turn> {
         let count = self.greedy.len();
         let turn = if self.greedy_turn < count { self.greedy_turn } else { 0 };
         (turn..count).chain(0..turn).map(Turn).find(|turn| {
-            let Transport::Udp { port: own, unsent, .. } = &self.table[self.greedy[turn.0]].transport else {
-                return false;
-            };
-            own.is_some_and(|own| *unsent > 0 && own.is_same_port(port) && has_space(own))
+            let flow = &self.table[self.greedy[turn.0]];
+            let Transport::Udp { port: own, unsent, .. } = &flow.transport else { return false };
+            own.is_some_and(|own| *unsent > 0 && own.is_same_port(port) && has_space(own, flow.priority))
         })
     }
 
@@ -162,8 +161,8 @@ impl Flows {
         body: Body,
         host: &mut Host<'_>,
     ) -> PacketRef {
-        let Flow { class, ref mut counts, .. } = self.table[flow];
-        let packet = host.packets.create(NewPacket { flow, from, to, len, class, created: host.now, body });
+        let Flow { class, priority, ref mut counts, .. } = self.table[flow];
+        let packet = host.packets.create(NewPacket { flow, from, to, len, class, priority, created: host.now, body });
         counts.started.get_or_insert(host.now);
         if host.now >= self.warm_up && !matches!(body, Body::Ack(_)) {
             counts.on_sent(host.now);

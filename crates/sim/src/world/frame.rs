@@ -23,8 +23,27 @@ pub struct PacketRef {
     pub bucket: u16,
     /// The class of its flow.
     pub class: TrafficClass,
-    /// Whether it only acknowledges.
-    pub is_acknowledgement: bool,
+    /// Whether it only acknowledges, and its user priority.
+    pub marks: Marks,
+}
+
+/// Two properties of a packet in one byte: whether it only acknowledges, and its user priority.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks(u8);
+
+impl Marks {
+    const ACKNOWLEDGES: u8 = 8;
+
+    /// A packet of this user priority, 0 to 7.
+    pub const fn new(priority: u8, is_acknowledgement: bool) -> Self {
+        Self(priority & 7 | if is_acknowledgement { Self::ACKNOWLEDGES } else { 0 })
+    }
+    pub const fn priority(self) -> u8 {
+        self.0 & 7
+    }
+    pub const fn is_acknowledgement(self) -> bool {
+        self.0 & Self::ACKNOWLEDGES != 0
+    }
 }
 
 impl Packet for PacketRef {
@@ -38,7 +57,10 @@ impl Packet for PacketRef {
         self.bucket
     }
     fn is_acknowledgement(&self) -> bool {
-        self.is_acknowledgement
+        self.marks.is_acknowledgement()
+    }
+    fn priority(&self) -> u8 {
+        self.marks.priority()
     }
 }
 
@@ -155,6 +177,9 @@ impl Packet for Msdu {
     }
     fn flow_bucket(&self) -> u16 {
         self.packet.bucket
+    }
+    fn priority(&self) -> u8 {
+        self.packet.marks.priority()
     }
 }
 

@@ -17,12 +17,15 @@ use super::wakeups::{MachineId, Wakeups};
 use crate::queue::{EventQueue, Phase};
 use airbraid_engine::trunk::{bonding, paper};
 use airbraid_engine::{Machine, converge, link, step};
+use airbraid_mac::edca::Ppdu;
 use airbraid_mac::{Address, Damage, Frame, MacOutput, Outcome, service};
 use airbraid_net::link::LinkOutput;
 use airbraid_net::tcp::Segment;
 use airbraid_net::{aodv, arp};
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// An event at an instant.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +54,10 @@ pub enum Event {
 pub enum Work {
     /// A MAC hands a packet up.
     MacDelivers { radio: RadioId, from: Address, msdu: Msdu },
+    /// A MAC hands up the packets of consecutive MPDUs of a PPDU.
+    MacDeliversRun { radio: RadioId, ppdu: Arc<Ppdu<Msdu>>, mpdus: Range<u32> },
+    /// A MAC has finished with consecutive MPDUs of a PPDU, which are acknowledged.
+    MacFinishedRun { radio: RadioId, ppdu: Arc<Ppdu<Msdu>>, mpdus: Range<u32> },
     /// A MAC hands up what has come damaged.
     MacDeliversDamaged { radio: RadioId, from: Address, msdu: Msdu, damage: Damage },
     /// A radio finds energy on the channel to which it has changed.
@@ -196,6 +203,17 @@ impl Host<'_> {
     pub fn on_mac_output(&mut self, radio: RadioId, output: MacOutput<Msdu>) {
         match output {
             MacOutput::Transmit { frame, at, airtime, access } => self.transmit(radio, frame, at, airtime, access),
+            MacOutput::TransmitPpdu { ppdu, at, airtime, access } => {
+                self.transmit_ppdu(radio, ppdu, at, airtime, access);
+            }
+            MacOutput::DeliverRun { ppdu, mpdus } => {
+                self.pending.push_back(Work::MacDeliversRun { radio, ppdu, mpdus });
+            }
+            MacOutput::AcknowledgedRun { ppdu, mpdus } => {
+                self.pending.push_back(Work::MacFinishedRun { radio, ppdu, mpdus });
+            }
+            // The reference came with the PPDU; whoever sent it knows what became of it.
+            MacOutput::Discard { packet, .. } => self.packets.release(packet.packet),
             MacOutput::Tune { channel, ready } => {
                 if self.medium.tune(self.now, radio, channel, ready) {
                     self.pending.push_back(Work::FoundBusy(radio));
@@ -248,9 +266,43 @@ impl Host<'_> {
         {
             account.on_air(radio, msdu.packet.bucket, airtime);
         }
-        if let Some((id, delay)) = self.medium.begin(radio, &frame, at, at + airtime) {
+        if let Some((id, delay)) = self.medium.begin(radio, &frame, None, (at, at + airtime)) {
             // The frame on the air is one more reference to its packet.
             if let Some(msdu) = frame.payload {
+                self.packets.retain(msdu.packet);
+            }
+            self.queue.push(at + delay, Phase::ReceptionStart, Event::Beginning(id));
+            self.queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
+        }
+    }
+
+    /// A PPDU goes on the medium.
+    fn transmit_ppdu(
+        &mut self,
+        radio: RadioId,
+        ppdu: Arc<Ppdu<Msdu>>,
+        at: Instant,
+        airtime: Duration,
+        access: service::Access,
+    ) {
+        let frame: Frame<Msdu> = ppdu.header.without_payload();
+        if let Some(observer) = self.observer.as_deref_mut() {
+            let event =
+                FrameEvent { radio, frame: &frame, packet: None, packets: &self.packets, start: at, end: at + airtime };
+            observer.on_transmission(self.now, event, access);
+        }
+        if let (Some(account), Some(data)) = (&mut self.account, ppdu.data()) {
+            // Each packet has its part of the time, by its length.
+            let whole = frame.size.as_u64().max(1);
+            for mpdu in data.mpdus() {
+                for msdu in data.msdus_of(mpdu).iter().filter(|msdu| msdu.kind.is_packet()) {
+                    let part = airtime.as_nanos() * u64::from(mpdu.size) / whole;
+                    account.on_air(radio, msdu.packet.bucket, Duration::from_nanos(part));
+                }
+            }
+        }
+        if let Some((id, delay)) = self.medium.begin(radio, &frame, Some(&ppdu), (at, at + airtime)) {
+            for msdu in ppdu.msdus() {
                 self.packets.retain(msdu.packet);
             }
             self.queue.push(at + delay, Phase::ReceptionStart, Event::Beginning(id));

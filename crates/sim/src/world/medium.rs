@@ -16,10 +16,12 @@ use crate::phy::shadowing::Shadow;
 use crate::phy::{Antenna, ErrorModel, ErrorRates, Grid, Shadowing, Transmitter, distance};
 use crate::scenario::spec::{Mobility, Position, Radio, Spec};
 use airbraid_engine::Stream;
+use airbraid_mac::edca::{MpduSet, Ppdu};
 use airbraid_mac::{Channel, Frame};
 use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
 use receiver::{Arrival, Errors, RadioState};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A radio that hears another.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +50,8 @@ impl Hearer {
 pub struct Transmission {
     /// The frame.
     pub frame: Frame<Msdu>,
+    /// All of it, where it is more than a frame: that is its header then.
+    pub ppdu: Option<Arc<Ppdu<Msdu>>>,
     /// The radio that sends it.
     pub from: RadioId,
     /// On which of the channels of a station that has several.
@@ -148,6 +152,8 @@ pub struct Medium {
     /// free.
     transmissions: Table<TransmissionId, Option<Box<Transmission>>>,
     free: Vec<TransmissionId>,
+    /// Of the last reception of a PPDU the MPDUs that are intact, where not all of them are.
+    intact: Option<Box<MpduSet>>,
     /// Made only where a radio decides by SINR: the tables take some milliseconds.
     error_rates: Option<Box<ErrorRates>>,
 }
@@ -185,6 +191,7 @@ impl Medium {
             rows,
             transmissions: Table::default(),
             free: Vec::new(),
+            intact: None,
             error_rates,
         }
     }
@@ -301,8 +308,8 @@ impl Medium {
         &mut self,
         from: RadioId,
         frame: &Frame<Msdu>,
-        start: Instant,
-        end: Instant,
+        ppdu: Option<&Arc<Ppdu<Msdu>>>,
+        (start, end): (Instant, Instant),
     ) -> Option<(TransmissionId, Duration)> {
         let radio = &mut self.radios[from];
         radio.transmitting_until = end;
@@ -317,7 +324,8 @@ impl Medium {
         let first = row.hearers.first()?;
         row.in_use += 1;
         let delay = first.delay();
-        let transmission = Transmission { frame: *frame, from, channel, start, end, begun: 0, ended: 0 };
+        let ppdu = ppdu.cloned();
+        let transmission = Transmission { frame: *frame, ppdu, from, channel, start, end, begun: 0, ended: 0 };
         let id = match self.free.pop() {
             Some(id) => {
                 match &mut self.transmissions[id] {
@@ -372,6 +380,11 @@ impl Medium {
         state.is_busy && state.is_up
     }
 
+    /// The intact MPDUs of the PPDU whose reception has just ended well; `None`: all.
+    pub fn take_intact(&mut self) -> Option<Box<MpduSet>> {
+        self.intact.take()
+    }
+
     /// Number of frames for a radio that were lost to another before it had begun to receive them.
     pub fn missed(&self, radio: RadioId) -> u64 {
         self.radios[radio].missed
@@ -395,9 +408,8 @@ impl Medium {
         radio.energy = before + power;
         let is_ignored = radio.is_up && power >= radio.carrier_sense && radio.ignores(power);
         let end = transmissions[id].as_ref().map_or(now, |transmission| transmission.end);
-        let passed_over = radio.on_frame(now, arrival, end + hearer.delay(), before);
-        if passed_over.is_some_and(|lost| is_for(transmissions, lost, hearer.radio)) {
-            radio.missed += 1;
+        for lost in radio.on_frame(now, arrival, end + hearer.delay(), before).into_iter().flatten() {
+            radio.missed += u64::from(is_for(transmissions, lost, hearer.radio));
         }
         if radio.is_busy || radio.energy < radio.carrier_sense {
             return if is_ignored { Beginning::Ignored } else { Beginning::Nothing };
@@ -423,7 +435,10 @@ impl Medium {
             && let Some(lock) = radio.lock.take()
             && !lock.missed
         {
-            let result = radio.judge(&lock, &ended.frame);
+            let result = match &ended.ppdu {
+                None => radio.judge(&lock, &ended.frame),
+                Some(ppdu) => radio.judge_mpdus(&lock, ended, ppdu).map(|intact| self.intact = intact),
+            };
             return Ending::Reception { result, idle: !radio.is_busy };
         }
         if falls_idle && radio.is_up { Ending::Idle } else { Ending::Nothing }

@@ -170,6 +170,8 @@ impl World<'_> {
     fn carry_out(&mut self, work: Work) {
         match work {
             Work::MacDelivers { radio, from, msdu } => self.on_mac_delivery(radio, from, msdu),
+            Work::MacDeliversRun { radio, ppdu, mpdus } => self.on_mac_deliveries(radio, &ppdu, &mpdus),
+            Work::MacFinishedRun { radio, ppdu, mpdus } => self.on_mac_acknowledged(radio, &ppdu, &mpdus),
             Work::MacDeliversDamaged { radio, from, msdu, damage } => {
                 self.ports.radios[radio].on_damaged(from, msdu, damage, &mut self.host);
             }

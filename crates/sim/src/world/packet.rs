@@ -4,7 +4,7 @@
 //! counts the references; its fate is decided when the last is gone. What was offered is then delivered, dropped for a
 //! reason, or in flight: [`Packets::account`] checks it.
 
-use super::frame::{BondFrame, FrameBody, LinkFrame, PacketRef, WindowFrame};
+use super::frame::{BondFrame, FrameBody, LinkFrame, Marks, PacketRef, WindowFrame};
 use super::id::{FlowId, HostAddress, PacketId, PayloadHandle, Table};
 use crate::result::PacketAccount;
 use airbraid_engine::TrafficClass;
@@ -151,6 +151,8 @@ pub struct NewPacket {
     pub len: u32,
     /// The class of its flow.
     pub class: TrafficClass,
+    /// The user priority of its flow.
+    pub priority: u8,
     /// Now.
     pub created: Instant,
     pub body: Body,
@@ -173,12 +175,12 @@ pub struct Packets {
 impl Packets {
     /// A new packet, with one reference to it.
     pub fn create(&mut self, packet: NewPacket) -> PacketRef {
-        let NewPacket { flow, from, to, len, class, created, body } = packet;
+        let NewPacket { flow, from, to, len, class, priority, created, body } = packet;
         self.offered += 1;
         let (hops, ttl, references, is_frame, delivered, reason) = (0, 0, 1, false, false, None);
         let record = Record { flow, from, to, len, created, hops, ttl, body, references, is_frame, delivered, reason };
-        let (bucket, is_acknowledgement) = (flow.index() as u16, body.is_acknowledgement());
-        PacketRef { id: self.add(record), len, bucket, class, is_acknowledgement }
+        let (bucket, marks) = (flow.index() as u16, Marks::new(priority, body.is_acknowledgement()));
+        PacketRef { id: self.add(record), len, bucket, class, marks }
     }
 
     /// The entry of a frame, with one reference to it.
@@ -193,7 +195,7 @@ impl Packets {
         let id = self.add(record);
         self.bodies.reach(id, || None);
         self.bodies[id] = Some(Box::new(frame));
-        PacketRef { id, len, bucket: 0, class: TrafficClass::Bulk, is_acknowledgement: false }
+        PacketRef { id, len, bucket: 0, class: TrafficClass::Bulk, marks: Marks::default() }
     }
 
     /// The body of a frame; none of a packet.

@@ -33,7 +33,9 @@ pub(super) fn places(spec: &Spec) -> Vec<Place> {
             Ok(index) => Place { band: None, channel: Channel(index as u8) },
             Err(_) => Place { band: Some(radio.channel), channel: Channel::CONTROL },
         },
-        Mac::Polled(_) | Mac::Multichannel(_) => Place { band: Some(radio.channel), channel: Channel::CONTROL },
+        Mac::Edca(_) | Mac::Polled(_) | Mac::Multichannel(_) => {
+            Place { band: Some(radio.channel), channel: Channel::CONTROL }
+        }
     };
     spec.nodes.iter().flat_map(|node| node.radios.iter().map(place)).collect()
 }

@@ -20,9 +20,11 @@ use super::port::link::Arrival;
 use super::port::select::Taken;
 use airbraid_engine::link;
 use airbraid_engine::trunk::{Member, bonding, paper};
+use airbraid_mac::edca::Ppdu;
 use airbraid_mac::{Address, Outcome};
 use airbraid_net::link::LinkOutput;
 use airbraid_net::{aodv, arp};
+use std::ops::Range;
 
 /// Number of hops after which a packet runs in a loop: the initial TTL of most hosts.
 const HOP_LIMIT: u8 = 64;
@@ -54,8 +56,8 @@ impl World<'_> {
     }
 
     /// Free space of the first queue of a packet that leaves by a port.
-    pub(super) fn free_space(&self, port: PortId) -> FreeSpace {
-        let mut space = self.ports.free_space(port);
+    pub(super) fn free_space(&self, port: PortId, priority: u8) -> FreeSpace {
+        let mut space = self.ports.free_space(port, priority);
         if let (Forwarding::OnDemand(routers), PortId::Radio { radio, .. }) = (&self.network.forwarding, port) {
             space.waiting += routers.buffered(self.ports.radios[radio].node()) as u32;
         }
@@ -64,7 +66,7 @@ impl World<'_> {
 
     /// Sends one datagram of the next greedy flow that leaves by a port with free space, and looks again.
     pub(super) fn refill(&mut self, port: PortId) {
-        if let Some(turn) = self.flows.next_greedy(port, |port| self.free_space(port).is_there()) {
+        if let Some(turn) = self.flows.next_greedy(port, |port, priority| self.free_space(port, priority).is_there()) {
             let flow = self.flows.take_turn(turn);
             self.send_datagram(flow);
             self.host.refill(port);
@@ -190,6 +192,17 @@ impl World<'_> {
         self.settle(radio, to, msdu, kept, fate);
     }
 
+    /// The MSDUs of consecutive MPDUs are acknowledged.
+    pub(super) fn on_mac_acknowledged(&mut self, radio: RadioId, ppdu: &Ppdu<Msdu>, mpdus: &Range<u32>) {
+        let Some(data) = ppdu.data() else { return };
+        let to = ppdu.header.to;
+        for mpdu in &data.mpdus()[mpdus.start as usize..mpdus.end as usize] {
+            for msdu in data.msdus_of(mpdu) {
+                self.on_mac_finished(radio, to, *msdu, Outcome::Acknowledged, u32::from(mpdu.attempts));
+            }
+        }
+    }
+
     /// The layer below has finished with a packet or control frame: the trunk or the source may send the next.
     fn settle(
         &mut self,
@@ -228,6 +241,14 @@ impl World<'_> {
             self.ports.radios[radio].on_segment(from, msdu, None, &mut self.host);
         } else {
             self.take_up(radio, from, msdu);
+        }
+    }
+
+    /// A MAC hands up the packets of consecutive MPDUs.
+    pub(super) fn on_mac_deliveries(&mut self, radio: RadioId, ppdu: &Ppdu<Msdu>, mpdus: &Range<u32>) {
+        let Some(data) = ppdu.data() else { return };
+        for msdu in data.msdus_of_run(mpdus) {
+            self.on_mac_delivery(radio, ppdu.header.from, *msdu);
         }
     }
 

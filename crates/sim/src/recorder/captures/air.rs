@@ -55,7 +55,7 @@ impl Air {
     pub fn new(stations: &Stations<'_>) -> Self {
         let radio = |station| {
             let radio = stations.radio(station);
-            let phy = radio.mac.dcf().map(|config| config.phy);
+            let phy = radio.mac.phy().copied();
             let is_fixed = !matches!(radio.mac, Mac::Slotted(_));
             let channel = phy.filter(|_| is_fixed).map(|phy| ChannelField::new(phy.standard, radio.channel));
             CapturedRadio { phy, channel, last: Default::default() }
@@ -143,15 +143,20 @@ fn header(frame: &Frame<Msdu>, stations: &Stations<'_>) -> MacHeader {
         FrameKind::Cts | FrameKind::Crn => MacKind::Cts,
         FrameKind::Ack => MacKind::Ack,
         // The others are of MACs that are not 802.11's.
-        FrameKind::Data | FrameKind::PollData | FrameKind::DataAck { .. } | FrameKind::Invite | FrameKind::Join => {
-            MacKind::Data {
-                bss: stations.bss(frame),
-                power_management: frame.power_management,
-                seq: frame.sequence,
-                retry: frame.retry,
-                has_body: frame.payload.is_some(),
-            }
-        }
+        FrameKind::Data
+        | FrameKind::PollData
+        | FrameKind::DataAck { .. }
+        | FrameKind::Invite
+        | FrameKind::Join
+        | FrameKind::BlockAck
+        | FrameKind::BlockAckRequest
+        | FrameKind::Agreement => MacKind::Data {
+            bss: stations.bss(frame),
+            power_management: frame.power_management,
+            seq: frame.sequence,
+            retry: frame.retry,
+            has_body: frame.payload.is_some(),
+        },
     };
     MacHeader {
         kind,

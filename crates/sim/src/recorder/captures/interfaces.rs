@@ -27,7 +27,7 @@ impl Interfaces {
             let is_wanted = everything || wanted.contains(node, radio);
             interfaces.radios.push(is_wanted.then_some(interfaces.all.len()));
             if is_wanted {
-                let is_dot11 = stations.radio(*station).mac.dcf().is_some();
+                let is_dot11 = stations.radio(*station).mac.phy().is_some();
                 interfaces.all.push(Interface {
                     name,
                     description: format!("node {node}, radio {radio}"),

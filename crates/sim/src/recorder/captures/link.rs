@@ -145,7 +145,14 @@ fn polled_header(
         FrameKind::DataAck { intact } => (1, !intact),
         FrameKind::Invite => (2, false),
         FrameKind::Join => (3, false),
-        FrameKind::Data | FrameKind::Ack | FrameKind::Rts | FrameKind::Cts | FrameKind::Crn => (15, false),
+        FrameKind::Data
+        | FrameKind::Ack
+        | FrameKind::Rts
+        | FrameKind::Cts
+        | FrameKind::Crn
+        | FrameKind::BlockAck
+        | FrameKind::BlockAckRequest
+        | FrameKind::Agreement => (15, false),
     };
     let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
     let flags = flag(frame.retry, RETRY) | flag(is_damaged, DAMAGED) | flag(sent.is_some(), HAS_LINK_HEADER);

@@ -7,6 +7,7 @@ use crate::scenario::reader::{self, View, choose, quantity};
 use crate::scenario::spec::{Flow, Node, Slots, Transport};
 use crate::scenario::tree::{Data, Value};
 use airbraid_engine::TrafficClass;
+use airbraid_mac::edca::AccessCategory;
 use airbraid_net::source::Source;
 use airbraid_net::tcp::{Config, Profile, Variant};
 use airbraid_units::{BitRate, Bytes, Duration, Instant};
@@ -18,8 +19,37 @@ const VARIANTS: [(&str, Variant); 5] = [
     ("cubic", Variant::Cubic),
     ("bbr", Variant::Bbr),
 ];
-/// DSCPs by the class that they stand for: best effort (RFC 2474), expedited forwarding (RFC 3246).
-const CLASSES: [(&str, TrafficClass); 2] = [("default", TrafficClass::Bulk), ("ef", TrafficClass::RealTime)];
+/// A DSCP by its name: the class that links know, and the user priority that RFC 8325 gives it.
+type Mark = (TrafficClass, u8);
+const MARKS: [(&str, Mark); 21] = [
+    ("default", (TrafficClass::Bulk, 0)),
+    ("ef", (TrafficClass::RealTime, 6)),
+    ("va", (TrafficClass::RealTime, 6)),
+    ("cs1", (TrafficClass::Bulk, 1)),
+    ("cs2", (TrafficClass::Bulk, 0)),
+    ("cs3", (TrafficClass::Bulk, 4)),
+    ("cs4", (TrafficClass::Bulk, 4)),
+    ("cs5", (TrafficClass::Bulk, 5)),
+    ("cs6", (TrafficClass::Bulk, 7)),
+    ("af11", (TrafficClass::Bulk, 0)),
+    ("af12", (TrafficClass::Bulk, 0)),
+    ("af13", (TrafficClass::Bulk, 0)),
+    ("af21", (TrafficClass::Bulk, 3)),
+    ("af22", (TrafficClass::Bulk, 3)),
+    ("af23", (TrafficClass::Bulk, 3)),
+    ("af31", (TrafficClass::Bulk, 4)),
+    ("af32", (TrafficClass::Bulk, 4)),
+    ("af33", (TrafficClass::Bulk, 4)),
+    ("af41", (TrafficClass::Bulk, 4)),
+    ("af42", (TrafficClass::Bulk, 4)),
+    ("af43", (TrafficClass::Bulk, 4)),
+];
+const CATEGORIES: [(&str, AccessCategory); 4] = [
+    ("vo", AccessCategory::Voice),
+    ("vi", AccessCategory::Video),
+    ("be", AccessCategory::BestEffort),
+    ("bk", AccessCategory::Background),
+];
 const PROFILES: [(&str, Profile); 3] = [("rfc", Profile::Rfc), ("linux", Profile::Linux), ("bsd", Profile::Bsd)];
 /// The largest payload of a UDP datagram over IPv4.
 const UDP_MAX: u64 = 65_507;
@@ -109,6 +139,8 @@ fn one(view: &View<'_>, nodes: &[String]) -> Flow {
     let stop = view.optional("stop", "never", quantity::<Duration>);
     let later = stop.is_none_or(|stop| stop > start);
     view.require(later, "stop", || "the flow stops before it starts".to_owned(), "give a later time");
+    let (class, marked) = mark(view);
+    let priority = access(view, marked);
     Flow {
         name,
         from: from.unwrap_or_default(),
@@ -117,12 +149,30 @@ fn one(view: &View<'_>, nodes: &[String]) -> Flow {
         via: None,
         transport: transport(view),
         source: source(view),
-        class: view.choice("dscp", &CLASSES, TrafficClass::Bulk, "best effort"),
+        class,
+        priority,
         deadline: view.optional("deadline", "none", quantity),
         start: Instant::ZERO.saturating_add(start),
         start_jitter: view.quantity("start_jitter", Duration::ZERO, "not later"),
         stop: stop.map(|stop| Instant::ZERO.saturating_add(stop)),
     }
+}
+
+/// The class and the user priority of a flow's DSCP.
+fn mark(view: &View<'_>) -> Mark {
+    let (mut mark, default) = (MARKS[0].1, MARKS[0].0);
+    view.read("dscp", default.to_owned(), "best effort", |value| {
+        mark = choose(value, &MARKS)?;
+        reader::text(value)
+    });
+    mark
+}
+
+/// The user priority of a flow, by its access category or else by its DSCP.
+fn access(view: &View<'_>, marked: u8) -> u8 {
+    let by_dscp = AccessCategory::of_priority(marked);
+    let category = view.choice("access", &CATEGORIES, by_dscp, "by `dscp` (RFC 8325)");
+    if category == by_dscp { marked } else { category.priority() }
 }
 
 // --- source --------------------------------------------------------------------------------------------------------

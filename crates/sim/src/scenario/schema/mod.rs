@@ -4,13 +4,16 @@
 //! there were none.
 
 mod change;
+mod edca;
 mod exec;
 mod flow;
 mod killer;
 mod link;
 mod link_layer;
+mod medium_access;
 mod multichannel;
 mod node;
+mod path_loss;
 pub(crate) mod policy;
 mod polled;
 mod power_save;
@@ -19,12 +22,13 @@ mod routing;
 mod run;
 mod select;
 mod slots;
+mod standard;
 mod survey;
 mod topology;
 mod trunk;
 
-use radio::small;
-pub(crate) use radio::standard_name;
+use medium_access::small;
+pub(crate) use standard::standard_name;
 
 use super::error::Complaint;
 use super::nearest::suggestion;

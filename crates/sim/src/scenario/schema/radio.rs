@@ -4,27 +4,24 @@
 //! reception, 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A
 //! radio whose `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
-use super::{link as plain_link, link_layer, multichannel, polled, power_save, survey};
+use super::medium_access::{basic_rates, eifs, positive, rate, retry_limit, rts_threshold, small, timing};
+use super::path_loss::path_loss;
+use super::standard::{Named, STANDARDS, name_of, standard_name};
+use super::{edca, link as plain_link, link_layer, multichannel, polled, power_save, survey};
 use crate::phy::{ErrorModel, PathLoss, RadioConfig, Receiver, Threshold};
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
 use crate::scenario::reader::{self, View, probability, quantity};
 use crate::scenario::spec::{DeliveryLoss, Mac};
-use crate::scenario::tree::{Data, Value};
+use crate::scenario::tree::Data;
 use airbraid_engine::link;
 use airbraid_mac::dcf::DcfConfig;
-use airbraid_mac::phy::{Preamble, Rate, Standard};
+use airbraid_mac::phy::{Preamble, Standard};
+use airbraid_mac::ppdu::Format;
 use airbraid_mac::rate_control::RateControl;
 use airbraid_net::loss::Loss;
-use airbraid_units::{BitRate, Bytes, Db, Dbm, Duration, Metres, Milliwatt, Probability};
-use std::fmt::Display;
+use airbraid_units::{Db, Dbm, Metres, Milliwatt, Probability};
 
-const STANDARDS: [(&str, Standard); 4] = [
-    ("802.11b", Standard::Dot11b),
-    ("802.11a", Standard::Dot11a),
-    ("802.11g", Standard::Dot11g),
-    ("fhss", Standard::Fhss),
-];
 /// The medium access of a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::enum_variant_names, reason = "an access point is called so")]
@@ -60,6 +57,25 @@ const OF_THE_PHY: &[&str] = &[
     "cw_min",
     "cw_max",
     "noise",
+    "edca",
+    "band",
+    "width",
+    "mcs",
+    "streams",
+    "guard_interval",
+    "coding",
+    "ltf",
+    "packet_extension",
+    "rules",
+    "ampdu",
+    "ampdu_frames",
+    "amsdu",
+    "block_ack_window",
+    "block_ack_repair",
+    "block_ack_retry_limit",
+    "txop",
+    "aifsn",
+    "retry_limit",
 ];
 
 /// Reads everything of a radio but its name and channel.
@@ -69,13 +85,23 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
         let access = polled::read(view);
         let link_layer = link_layer::of_radio(view, &access);
         // WaveLAN's band is as wide as that of 802.11b.
-        return (radio(view, Standard::Dot11b), Mac::Polled(access), link_layer);
+        return (radio(view, Named::Older(Standard::Dot11b)), Mac::Polled(access), link_layer);
     }
-    let standard = standard(view);
+    let named = standard(view);
     let message = || "local error control waits for its turn, and under DCF nobody gives one".to_owned();
     let own = view.own_table().is_some_and(|table| table.get("link_layer").is_some());
     view.require(!own, "link_layer", message, "add mac = \"polled\", or leave it out: DCF repeats by itself");
     view.know("link_layer");
+    let standard = match named {
+        Named::Newer(format) => return (radio(view, named), newer(view, access, format), None),
+        Named::Older(standard) => standard,
+    };
+    let has_edca = view.flag("edca", false, "DCF: 802.11n and later have EDCA");
+    if has_edca && is_fit_for_edca(view, access, standard) {
+        let rate = rate(view, "rate", standard, standard.rates()[standard.rates().len() - 1], HIGHEST);
+        return (radio(view, named), edca::read_older(view, standard, rate), None);
+    }
+    edca::refuse(view, "DCF");
     let dcf = dcf(view, standard);
     if matches!(access, Access::AccessPoint | Access::Slotted) {
         power_save::KEYS.iter().for_each(|key| view.know(key));
@@ -93,7 +119,27 @@ pub(super) fn read(view: &mut View<'_>) -> (RadioConfig, Mac, Option<link::Confi
             Mac::Dcf(dcf)
         }
     };
-    (radio(view, standard), mac, None)
+    (radio(view, named), mac, None)
+}
+
+const HIGHEST: &str = "the highest of the standard";
+
+/// A radio of 802.11n or later.
+fn newer(view: &View<'_>, access: Access, format: Format) -> Mac {
+    let message = || format!("{} has a medium access of its own: EDCA", format.name());
+    view.require(access == Access::Dcf, "mac", message, "leave `mac` out");
+    view.know("rate_control");
+    edca::read(view, format)
+}
+
+/// Whether `edca = true` goes with the rest of a radio of 802.11b, a or g.
+fn is_fit_for_edca(view: &View<'_>, access: Access, standard: Standard) -> bool {
+    let is_ofdm = matches!(standard, Standard::Dot11a | Standard::Dot11g);
+    let message = || format!("EDCA is modelled over OFDM, and {} has none", standard_name(standard));
+    view.require(is_ofdm, "edca", message, "write standard = \"802.11a\" or a later one, or leave `edca` out");
+    let message = || "this `mac` has a medium access of its own".to_owned();
+    view.require(access == Access::Dcf, "edca", message, "leave `edca` or `mac` out");
+    is_ofdm && access == Access::Dcf
 }
 
 /// Whether a radio has no channel of its own: it is where its access points are.
@@ -118,18 +164,14 @@ pub(super) fn delivery_loss(view: &View<'_>) -> DeliveryLoss {
     read.unwrap_or_default()
 }
 
-/// The name that scenarios give to `standard`.
-pub(crate) fn standard_name(standard: Standard) -> &'static str {
-    STANDARDS.iter().find(|(_, s)| *s == standard).map_or("?", |(name, _)| *name)
-}
-
-fn standard(view: &mut View<'_>) -> Standard {
-    let standard = view.choice("standard", &STANDARDS, Standard::Dot11b, "11 Mbit/s in 2.4 GHz");
+fn standard(view: &mut View<'_>) -> Named {
+    let usual = Named::Older(Standard::Dot11b);
+    let standard = view.choice("standard", &STANDARDS, usual, "11 Mbit/s in 2.4 GHz");
     if let Some(found) = view.find("standard") {
         let inherited = view.behind(found.layer, "standard").map(|value| &value.data);
         let same = match inherited {
-            Some(Data::Text(name)) => name == standard_name(standard),
-            _ => standard == Standard::Dot11b,
+            Some(Data::Text(name)) => name == name_of(standard),
+            _ => standard == usual,
         };
         if !same {
             view.bind(OF_THE_PHY, found.layer + 1);
@@ -153,18 +195,7 @@ fn dcf(view: &View<'_>, standard: Standard) -> DcfConfig {
     view.require(!other, "preamble", || format!("{} has no short preamble", standard_name(standard)), "leave it out");
     let mut dcf = DcfConfig::new(standard, preamble);
     let why = "802.11-2020";
-    let phy = &mut dcf.phy;
-    phy.slot = positive(view, "slot", phy.slot, "802.11-2020: aSlotTime");
-    phy.sifs = positive(view, "sifs", phy.sifs, "802.11-2020: aSIFSTime");
-    phy.turnaround = view.quantity("turnaround", phy.turnaround, "802.11-2020: aRxTxTurnaroundTime");
-    phy.rx_start_delay = view.quantity("rx_start_delay", phy.rx_start_delay, "802.11-2020: aPHY-RX-START-Delay");
-    let (slot, turnaround) = (phy.slot, phy.turnaround);
-    view.require(
-        turnaround < slot,
-        "turnaround",
-        || format!("a turnaround of {turnaround} does not fit into a slot of {slot}"),
-        "it is the end of the slot in which a station is committed to transmit",
-    );
+    timing(view, &mut dcf.phy);
     rates(view, standard, &mut dcf);
     dcf.rate_control = rate_control(view);
     dcf.burst = view.count("burst", dcf.burst, "frames in one access to the medium; DCF");
@@ -183,29 +214,6 @@ fn dcf(view: &View<'_>, standard: Standard) -> DcfConfig {
     small(view, "data_header", dcf.data_header);
     small(view, "llc_header", dcf.llc_header);
     dcf
-}
-
-/// Whether there is EIFS, and whether it is a NAV.
-fn eifs(view: &View<'_>) -> (bool, bool) {
-    let (mut eifs, show) = ((true, false), |eifs| if eifs { "true" } else { "false" });
-    view.read("eifs", show(true).to_owned(), "802.11-2020, 10.3.2.3.7; ns-2: \"nav\"", |value| {
-        let word = match &value.data {
-            Data::Flag(flag) => {
-                eifs = (*flag, false);
-                show(*flag)
-            }
-            Data::Text(word) if word == "nav" => {
-                eifs = (true, true);
-                "nav"
-            }
-            _ => {
-                let message = format!("true, false or \"nav\" is needed, this is {}", value.kind());
-                return Err(Complaint::new(message, "write eifs = true"));
-            }
-        };
-        Ok(word.to_owned())
-    });
-    eifs
 }
 
 fn rates(view: &View<'_>, standard: Standard, dcf: &mut DcfConfig) {
@@ -252,49 +260,6 @@ fn rate_control(view: &View<'_>) -> RateControl {
     control
 }
 
-fn rate(view: &View<'_>, key: &'static str, standard: Standard, default: Rate, why: &str) -> Rate {
-    let bit_rate = view.read(key, default.bit_rate, why, |value| one_rate(value, standard).map(|r| r.bit_rate));
-    standard.rate(bit_rate).unwrap_or(default)
-}
-
-fn one_rate(value: &Value, standard: Standard) -> Result<Rate, Complaint> {
-    let bit_rate: BitRate = quantity(value)?;
-    standard.rate(bit_rate).ok_or_else(|| {
-        let rates: Vec<String> = standard.rates().iter().map(|r| format!("\"{}\"", r.bit_rate)).collect();
-        let message = format!("{} has no rate of {bit_rate}", standard_name(standard));
-        Complaint::new(message, format!("allowed: {}", rates.join(", ")))
-    })
-}
-
-fn basic_rates(view: &View<'_>, standard: Standard) -> Vec<Rate> {
-    // 802.11b: ns-2's basicRate, which the published values of Wang 2005 agree with; OFDM: the mandatory rates.
-    let kbps: &[u64] = match standard {
-        Standard::Dot11b | Standard::Fhss => &[1_000],
-        Standard::Dot11a | Standard::Dot11g => &[6_000, 12_000, 24_000],
-    };
-    let default: Vec<Rate> = kbps.iter().filter_map(|k| standard.rate(BitRate::from_kbps(*k))).collect();
-    let mut given = None;
-    view.read("basic_rates", Rates(&default).to_string(), "1 Mbit/s as in ns-2; OFDM: the mandatory rates", |value| {
-        let rates: Vec<Rate> = reader::list(value)?.iter().map(|v| one_rate(v, standard)).collect::<Result<_, _>>()?;
-        if rates.is_empty() {
-            return Err(Complaint::new("there must be a basic rate", "write [\"1 Mbit/s\"]"));
-        }
-        let shown = Rates(&rates).to_string();
-        given = Some(rates);
-        Ok(shown)
-    });
-    given.unwrap_or(default)
-}
-
-struct Rates<'a>(&'a [Rate]);
-
-impl Display for Rates<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let rates: Vec<String> = self.0.iter().map(|r| r.bit_rate.to_string()).collect();
-        f.write_str(&rates.join(", "))
-    }
-}
-
 fn windows(view: &View<'_>, dcf: &mut DcfConfig) {
     dcf.cw_min = view.count("cw_min", dcf.cw_min, "802.11-2020: aCWmin");
     dcf.cw_max = view.count("cw_max", dcf.cw_max, "802.11-2020: aCWmax");
@@ -309,59 +274,9 @@ fn windows(view: &View<'_>, dcf: &mut DcfConfig) {
     view.require(max < largest, "cw_max", || format!("{max} is no contention window"), "802.11 has 15 to 1023");
 }
 
-/// `"unlimited"` or a number of attempts.
-fn retry_limit(view: &View<'_>, key: &'static str, default: Option<u32>) -> Option<u32> {
-    let show = |limit: Option<u32>| limit.map_or_else(|| "unlimited".to_owned(), |n| n.to_string());
-    let mut limit = default;
-    view.read(key, show(default), "802.11-2020", |value| {
-        limit = match &value.data {
-            Data::Text(word) if word == "unlimited" => None,
-            Data::Text(_) => return Err(Complaint::new("this is no limit", "write a number or \"unlimited\"")),
-            _ => Some(reader::count(value)?),
-        };
-        if limit == Some(0) {
-            return Err(Complaint::new("a frame must be sent at least once", "write 1 or more, or \"unlimited\""));
-        }
-        Ok(show(limit))
-    });
-    limit.filter(|n| *n > 0)
-}
-
-/// `"off"`, or a size above which frames are sent after RTS and CTS.
-fn rts_threshold(view: &View<'_>, default: Bytes) -> Bytes {
-    let never = Bytes::new(u64::MAX);
-    let mut threshold = default;
-    view.read("rts_threshold", default.to_string(), "above every frame: no RTS", |value| match &value.data {
-        Data::Text(word) if word == "off" => {
-            threshold = never;
-            Ok("off".to_owned())
-        }
-        _ => {
-            threshold = quantity(value)?;
-            Ok(threshold.to_string())
-        }
-    });
-    threshold
-}
-
-pub(super) fn small(view: &View<'_>, key: &'static str, size: Bytes) {
-    view.require(size.as_u64() <= 1_024, key, || format!("a header of {size} is too long"), "at most 1024 byte");
-}
-
-fn positive(view: &View<'_>, key: &'static str, default: Duration, why: &str) -> Duration {
-    let span = view.quantity(key, default, why);
-    view.require(
-        !span.is_zero(),
-        key,
-        || format!("`{key}` must last longer than nothing"),
-        "write for example \"20 us\"",
-    );
-    span
-}
-
 // --- the radio -----------------------------------------------------------------------------------------------------
 
-fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
+fn radio(view: &View<'_>, named: Named) -> RadioConfig {
     // ns-2's WirelessPhy: Pt_ = 0.28183815 W and freq_ = 914 MHz give 250 m and 550 m over two-ray ground.
     let power = view.quantity("power", Milliwatt(281.838_15).to_dbm(), "ns-2: 0.28183815 W");
     let gain = view.quantity("gain", Db(0.0), "isotropic antenna");
@@ -372,7 +287,7 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
     let height = height(view, &path_loss);
     let error = error(view);
     let sinr = error == ErrorModel::Sinr;
-    let noise = noise(view, standard);
+    let noise = noise(view, noise_of(named, view));
     let below_noise = |db: f64| Threshold::Power(noise - Db(db));
     let range = |m: f64| Threshold::Range(Metres(m));
     let reception = if sinr {
@@ -411,6 +326,7 @@ fn radio(view: &View<'_>, standard: Standard) -> RadioConfig {
         noise,
         implementation_loss: view.quantity("implementation_loss", Db(0.0), "none"),
         capture,
+        preamble_detection: preamble_detection(view, named),
         receiver: receiver(view, capture, sinr),
         error,
     }
@@ -447,31 +363,51 @@ fn bounded(view: &View<'_>, key: &'static str, decibels: f64) {
     );
 }
 
-/// Thermal noise in the channel and a noise figure of 7 dB.
-fn noise(view: &View<'_>, standard: Standard) -> Dbm {
-    let (level, why) = match standard {
-        Standard::Dot11b => (-93.6, "thermal noise in 22 MHz and 7 dB of noise figure"),
-        Standard::Dot11a | Standard::Dot11g => (-94.0, "thermal noise in 20 MHz and 7 dB of noise figure"),
-        Standard::Fhss => (-107.0, "thermal noise in 1 MHz and 7 dB of noise figure"),
-    };
+/// Thermal noise in the channel of a standard and a noise figure of 7 dB, in dBm, with its reason.
+fn noise_of(named: Named, view: &View<'_>) -> (f64, &'static str) {
+    match named {
+        Named::Older(Standard::Dot11b) => (-93.6, "thermal noise in 22 MHz and 7 dB of noise figure"),
+        Named::Older(Standard::Dot11a | Standard::Dot11g) => {
+            (-94.0, "thermal noise in 20 MHz and 7 dB of noise figure")
+        }
+        Named::Older(Standard::Fhss) => (-107.0, "thermal noise in 1 MHz and 7 dB of noise figure"),
+        // Each doubling of the width has twice the noise.
+        Named::Newer(_) => {
+            let doublings = edca::width(view).mhz().ilog2() - 20u32.ilog2();
+            (-94.0 + 3.0 * f64::from(doublings), "thermal noise in the width and 7 dB of noise figure")
+        }
+    }
+}
+
+fn noise(view: &View<'_>, (level, why): (f64, &str)) -> Dbm {
     let noise = view.quantity("noise", Dbm(level), why);
     bounded(view, "noise", noise.0);
     noise
 }
 
 fn capture(view: &View<'_>, sinr: bool) -> Option<Db> {
-    let default = if sinr { None } else { Some(Db(10.0)) };
     let why = if sinr { "the error model decides" } else { "ns-2" };
-    let show = |c: Option<Db>| c.map_or_else(|| "none".to_owned(), |db| db.to_string());
-    let mut capture = default;
-    view.read("capture", show(default), why, |value| {
-        capture = match &value.data {
+    ratio_or_none(view, "capture", (!sinr).then_some(Db(10.0)), why)
+}
+
+fn preamble_detection(view: &View<'_>, named: Named) -> Option<Db> {
+    let is_newer = matches!(named, Named::Newer(_));
+    let why = if is_newer { "ns-3: two frames that begin together are energy and no frame" } else { "ns-2" };
+    ratio_or_none(view, "preamble_detection", is_newer.then_some(Db(4.0)), why)
+}
+
+/// A ratio, or `"none"`.
+fn ratio_or_none(view: &View<'_>, key: &'static str, default: Option<Db>, why: &str) -> Option<Db> {
+    let show = |ratio: Option<Db>| ratio.map_or_else(|| "none".to_owned(), |db| db.to_string());
+    let mut ratio = default;
+    view.read(key, show(default), why, |value| {
+        ratio = match &value.data {
             Data::Text(word) if word == "none" => None,
             _ => Some(quantity(value)?),
         };
-        Ok(show(capture))
+        Ok(show(ratio))
     });
-    capture
+    ratio
 }
 
 fn error(view: &View<'_>) -> ErrorModel {
@@ -491,65 +427,6 @@ fn error(view: &View<'_>) -> ErrorModel {
         Ok(value.show())
     });
     error
-}
-
-fn path_loss(view: &View<'_>, frequency: Frequency) -> PathLoss {
-    const MODELS: [(&str, u8); 4] = [("two_ray", 0), ("friis", 1), ("log_distance", 2), ("measured", 3)];
-    let mut chosen = PathLoss::TwoRay;
-    view.read("path_loss", "two_ray".to_owned(), "ns-2: two-ray ground", |value| {
-        let model = match &value.data {
-            Data::Table(table) => {
-                let inner = View::new(view.cx, view.path_of("path_loss"), value.place, Some(table));
-                let model = inner.choice("model", &MODELS, 0, "ns-2");
-                if model == 2 {
-                    chosen = log_distance(&inner, frequency);
-                } else if model == 3 {
-                    chosen = survey::measured(&inner);
-                }
-                inner.finish();
-                model
-            }
-            _ => reader::choose(value, &MODELS)?,
-        };
-        chosen = match model {
-            0 => PathLoss::TwoRay,
-            1 => PathLoss::Friis,
-            _ if matches!(chosen, PathLoss::LogDistance { .. } | PathLoss::Measured(_)) => chosen,
-            3 => {
-                let help = "write { model = \"measured\", points = [[\"5 m\", \"80 dB\"], [\"20 m\", \"90 dB\"]] }";
-                return Err(Complaint::new("measured needs its points", help));
-            }
-            _ => {
-                return Err(Complaint::new(
-                    "log_distance needs its numbers",
-                    "write { model = \"log_distance\", exponent = 3 }",
-                ));
-            }
-        };
-        Ok(value.show())
-    });
-    chosen
-}
-
-fn log_distance(view: &View<'_>, frequency: Frequency) -> PathLoss {
-    let exponent = view.number("exponent", 3.0, "between free space (2) and a cluttered floor (4)");
-    let reference = view.quantity("reference", Metres(1.0), "the usual one");
-    view.require(
-        reference.0 > 0.0,
-        "reference",
-        || "the reference distance must be above zero".to_owned(),
-        "write \"1 m\"",
-    );
-    view.require(
-        (1.0..=10.0).contains(&exponent),
-        "exponent",
-        || format!("{exponent} is no exponent"),
-        "1 to 10; free space has 2",
-    );
-    let wavelength = 299_792_458.0 / frequency.0;
-    let free = 20.0 * libm::log10(4.0 * std::f64::consts::PI * reference.0.max(1e-3) / wavelength);
-    let loss = view.quantity("loss", Db(free), "free space at the reference distance");
-    PathLoss::LogDistance { exponent, reference, loss }
 }
 
 /// A threshold that may be given as a range or as a power, by whichever key the nearer table has.

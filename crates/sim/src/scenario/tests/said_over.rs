@@ -135,7 +135,7 @@ fn explain_says_where_each_value_came_from() {
         "radio.power 24.499998 dBm default: ns-2: 0.28183815 W",
         "node.a.radios.ch5.channel 5 t.toml:11:26",
         "node.a.radios.ch5.queue 9 t.toml:11:37",
-        "node.a.radios.ch5.* (39 more) the same as radio.*",
+        "node.a.radios.ch5.* (41 more) the same as radio.*",
         "trunk.air.policy.resequencer.increment 1 ms default: Wang 2005",
         "flow.f.transport.tcp newreno default: newreno: what the papers' simulations ran",
         "flow.f.transport.receive_buffer 65535 byte default: the largest window without scaling",

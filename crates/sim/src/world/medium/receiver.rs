@@ -8,6 +8,7 @@ use crate::phy::path_loss::threshold_power;
 use crate::phy::{ErrorModel, ErrorRates, PlainBer, Receiver};
 use crate::scenario::spec::Radio;
 use airbraid_engine::Stream;
+use airbraid_mac::edca::{MpduSet, Ppdu};
 use airbraid_mac::{Channel, Frame};
 use airbraid_units::{Duration, Instant};
 
@@ -39,6 +40,9 @@ pub(super) struct Lock {
     bits: u64,
 }
 
+/// A decodable frame that is lost as another begins.
+pub(super) type Lost = Option<TransmissionId>;
+
 /// A radio's decision about errors.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Errors {
@@ -57,6 +61,8 @@ pub(super) struct RadioState {
     implementation_loss: f64,
     capture: Option<f64>,
     recapture: Option<f64>,
+    /// The ratio from which on a frame that begins is noticed as one.
+    preamble: Option<f64>,
     /// The ratio by which a later frame must be weaker to be ignored, where the receiver is ns-2's.
     ns2: Option<f64>,
     pub errors: Errors,
@@ -78,6 +84,8 @@ pub(super) struct RadioState {
 /// Ratio at which a stronger frame takes a receiver over where the scenario sets none: the capture threshold of ns-2
 /// and of many chips, 10 dB.
 const RECAPTURE_RATIO: f64 = 10.0;
+/// Time in which a receiver looks for a preamble: half of L-STF (ns-3, `WifiPhy::GetPreambleDetectionDuration`).
+const PREAMBLE_DETECTION: Duration = Duration::from_micros(4);
 
 impl Errors {
     pub fn new(model: ErrorModel) -> Self {
@@ -101,6 +109,7 @@ impl RadioState {
             implementation_loss: config.implementation_loss.to_linear(),
             capture,
             recapture: (config.receiver == Receiver::Standard { recapture: true }).then_some(ratio),
+            preamble: config.preamble_detection.map(|ratio| ratio.to_linear()),
             ns2: (config.receiver == Receiver::Ns2).then_some(ratio),
             errors: Errors::new(config.error),
             is_up: true,
@@ -144,7 +153,7 @@ impl RadioState {
 
     /// Another frame begins, until `until`, while energy `before` is on the medium. Returns the decodable frame that is
     /// lost by this.
-    pub fn on_frame(&mut self, now: Instant, arrival: Arrival, until: Instant, before: f64) -> Option<TransmissionId> {
+    pub fn on_frame(&mut self, now: Instant, arrival: Arrival, until: Instant, before: f64) -> [Lost; 2] {
         let Arrival { transmission, power, .. } = arrival;
         let decodable = power >= self.reception;
         let missed = self.transmitting_until > now;
@@ -160,11 +169,41 @@ impl RadioState {
             bits: 0,
         };
         match self.ns2 {
-            _ if !self.is_up => None,
-            Some(ratio) => self.hold(next, ratio),
-            None if missed => None,
-            None => self.consider_lock(next),
+            _ if !self.is_up => [None; 2],
+            Some(ratio) => [self.hold(next, ratio), None],
+            None if missed => [None; 2],
+            None => match self.preamble {
+                Some(ratio) => self.detect(now, next, ratio),
+                None => [self.consider_lock(next), None],
+            },
         }
+    }
+
+    /// Looks for the preamble of a frame that begins: of those that begin together the strongest, if it stands out.
+    /// Otherwise the receiver finds no frame, and there is only energy.
+    fn detect(&mut self, now: Instant, next: Lock, ratio: f64) -> [Lost; 2] {
+        let together = self.lock.filter(|lock| now < lock.since + PREAMBLE_DETECTION);
+        let others = next.interference;
+        if next.power >= others * ratio {
+            if let (Some(lock), None) = (self.lock, self.recapture)
+                && together.is_some()
+                && next.decodable
+            {
+                self.lock = Some(next);
+                return [lock.decodable.then_some(lock.transmission), None];
+            }
+            return [self.consider_lock(next), None];
+        }
+        let lost = next.decodable.then_some(next.transmission);
+        let Some(lock) = &mut self.lock else { return [lost, None] };
+        let interference = others + next.power - lock.power;
+        if together.is_some() && lock.power < interference * ratio {
+            let first = lock.decodable.then_some(lock.transmission);
+            self.lock = None;
+            return [first, lost];
+        }
+        lock.interference = lock.interference.max(interference);
+        [lost, None]
     }
 
     /// Locks on a frame that begins, or counts it as interference. Returns the decodable frame that is lost by this.
@@ -264,6 +303,41 @@ impl RadioState {
             return Ok(());
         }
         Err(if lock.interference > self.noise { Loss::Collision } else { Loss::Channel })
+    }
+
+    /// Which MPDUs of the PPDU that has ended came through; `None`: all.
+    ///
+    /// # Errors
+    /// None did.
+    pub fn judge_mpdus(
+        &mut self,
+        lock: &Lock,
+        ended: &Transmission,
+        ppdu: &Ppdu<Msdu>,
+    ) -> Result<Option<Box<MpduSet>>, Loss> {
+        let (Errors::Ber(ber), Some(data)) = (self.errors, ppdu.data()) else {
+            return self.judge(lock, &ended.frame).map(|()| None);
+        };
+        if !self.is_up || !lock.decodable {
+            return Err(Loss::Channel);
+        }
+        if self.capture.is_some_and(|ratio| lock.power < lock.interference * ratio) {
+            return Err(Loss::Collision);
+        }
+        let mut intact = MpduSet::default();
+        let mut count = 0;
+        for (place, mpdu) in data.mpdus().iter().enumerate() {
+            let success = ber.success(u64::from(mpdu.size) * 8);
+            if success >= 1.0 || self.uniform() < success {
+                intact.insert(place);
+                count += 1;
+            }
+        }
+        match count {
+            0 => Err(Loss::Channel),
+            all if all == data.mpdus().len() => Ok(None),
+            _ => Ok(Some(Box::new(intact))),
+        }
     }
 
     /// Uniform in \[0, 1).

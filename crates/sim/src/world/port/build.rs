@@ -225,6 +225,7 @@ fn polls(master: &Mac, slave: &Mac) -> bool {
 fn may_speak(from: &spec::Radio, to: &spec::Radio) -> bool {
     match (&from.mac, &to.mac) {
         (Mac::Multichannel(_), Mac::Multichannel(_)) => true,
+        (Mac::Edca(_), Mac::Edca(_)) => from.channel == to.channel,
         // Among channels where stations come and go, hearing is a matter of the moment.
         (Mac::Dcf(_), Mac::Dcf(_) | Mac::AccessPoint(_)) | (Mac::AccessPoint(_), Mac::Dcf(_)) => {
             from.channel == to.channel

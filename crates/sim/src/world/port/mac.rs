@@ -9,6 +9,7 @@ use super::free_space::FreeSpace;
 use crate::scenario::spec::{Mac, Spec};
 use airbraid_engine::{Machine, Stream, Wake, step};
 use airbraid_mac::dcf::Dcf;
+use airbraid_mac::edca::{AccessCategory, Edca};
 use airbraid_mac::multichannel::{Multichannel, MultichannelStats};
 use airbraid_mac::polled::Polled;
 use airbraid_mac::power_save::{AccessPoint, BufferStats, SlottedStation, SwitchStats};
@@ -25,6 +26,8 @@ use airbraid_units::{BitRate, Instant};
 pub enum RadioMac {
     /// 802.11 DCF.
     Dcf(Dcf<Msdu>),
+    /// 802.11 EDCA.
+    Edca(Box<Edca<Msdu>>),
     /// Polling, perhaps under local error control.
     Polled(Box<PolledRadio>),
     /// MCMAC or Bi-MCMAC.
@@ -45,6 +48,10 @@ impl RadioMac {
         let random = |purpose| Stream::new(seed, u64::from(own.0), purpose);
         Ok(match &spec.nodes[at.0].radios[at.1].mac {
             Mac::Dcf(config) => Self::Dcf(Dcf::new(*config, own, random("dcf.backoff"))),
+            Mac::Edca(config) => {
+                let streams = ["edca.bk", "edca.be", "edca.vi", "edca.vo"].map(random);
+                Self::Edca(Box::new(Edca::new(**config, own, streams)))
+            }
             Mac::Polled(config) => {
                 let mac = Polled::new(*config, own, random("polled.join"));
                 Self::Polled(Box::new(PolledRadio { mac, ends: Vec::new() }))
@@ -66,7 +73,7 @@ impl RadioMac {
     }
 
     /// Free space of the queue in which a packet for this neighbour would wait; `limit` is that of the interface queue.
-    pub fn free_space(&self, neighbour: Address, limit: u32) -> FreeSpace {
+    pub fn free_space(&self, neighbour: Address, priority: u8, limit: u32) -> FreeSpace {
         // Some have a queue for each neighbour, of which they only say whether it is full.
         let whole = |has_room: bool| FreeSpace::device(usize::from(!has_room), 1);
         match self {
@@ -77,6 +84,7 @@ impl RadioMac {
                 None => FreeSpace::device(polled.mac.queue_len(), limit),
             },
             Self::Dcf(mac) => FreeSpace::device(mac.queue_len(), limit),
+            Self::Edca(mac) => FreeSpace::device(mac.category_len(AccessCategory::of_priority(priority)), limit),
             Self::Multichannel(mac) => FreeSpace::device(mac.queue_len(), limit),
         }
     }
@@ -84,6 +92,7 @@ impl RadioMac {
     pub fn stats(&self) -> MacStats {
         match self {
             Self::Dcf(mac) => *mac.stats(),
+            Self::Edca(mac) => *mac.stats(),
             Self::Polled(polled) => *polled.mac.stats(),
             Self::Multichannel(mac) => *mac.stats(),
             Self::AccessPoint(mac) => *mac.stats(),
@@ -127,6 +136,7 @@ impl RadioMac {
     pub fn queue_len(&self) -> usize {
         match self {
             Self::Dcf(mac) => mac.queue_len(),
+            Self::Edca(mac) => mac.queue_len(),
             Self::Polled(polled) => polled.mac.queue_len(),
             Self::Multichannel(mac) => mac.queue_len(),
             Self::AccessPoint(mac) => mac.queue_len(),
@@ -166,6 +176,7 @@ impl RadioMac {
     ) -> Option<Wake> {
         match self {
             Self::Dcf(mac) => step(mac, now, input, carry_out),
+            Self::Edca(mac) => step(&mut **mac, now, input, carry_out),
             Self::Multichannel(mac) => step(&mut **mac, now, input, carry_out),
             _ => self.step_rare(now, input, &mut carry_out),
         }
@@ -183,7 +194,7 @@ impl RadioMac {
             Self::Polled(polled) => step(&mut polled.mac, now, input, carry_out),
             Self::AccessPoint(mac) => step(&mut **mac, now, input, carry_out),
             Self::Slotted(mac) => step(&mut **mac, now, input, carry_out),
-            Self::Dcf(_) | Self::Multichannel(_) => None,
+            Self::Dcf(_) | Self::Edca(_) | Self::Multichannel(_) => None,
         }
     }
 
@@ -191,6 +202,7 @@ impl RadioMac {
     pub fn wake(&self) -> Option<Wake> {
         match self {
             Self::Dcf(mac) => mac.poll_timeout(),
+            Self::Edca(mac) => mac.poll_timeout(),
             Self::Polled(polled) => polled.mac.poll_timeout(),
             Self::Multichannel(mac) => mac.poll_timeout(),
             Self::AccessPoint(mac) => mac.poll_timeout(),

@@ -51,10 +51,10 @@ impl Ports {
         }
     }
 
-    /// Free space of the queue of a port.
-    pub fn free_space(&self, port: PortId) -> FreeSpace {
+    /// Free space of the queue of a port for packets of this user priority.
+    pub fn free_space(&self, port: PortId, priority: u8) -> FreeSpace {
         match port {
-            PortId::Radio { radio, neighbour } => self.radios[radio].free_space(neighbour),
+            PortId::Radio { radio, neighbour } => self.radios[radio].free_space(neighbour, priority),
             PortId::RadioTrunk(end) => self.radio_trunks[end].free_space(&self.radios),
             PortId::LinkTrunk(end) => self.link_trunks[end].free_space(),
             PortId::Link(direction) => self.links[direction].free_space(),

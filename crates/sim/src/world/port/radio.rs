@@ -236,9 +236,9 @@ impl RadioPort {
         }
     }
 
-    /// Free space of the queue in which a packet for this neighbour would wait.
-    pub fn free_space(&self, neighbour: Address) -> FreeSpace {
-        self.mac.free_space(neighbour, self.queue_limit)
+    /// Free space of the queue in which a packet of this user priority would wait for this neighbour.
+    pub fn free_space(&self, neighbour: Address, priority: u8) -> FreeSpace {
+        self.mac.free_space(neighbour, priority, self.queue_limit)
     }
 
     /// Free space of the interface queue, for any neighbour.

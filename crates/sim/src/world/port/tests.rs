@@ -62,7 +62,7 @@ fn packet(host: &mut Host<'_>, len: u32) -> PacketRef {
     let [from, to] = [0, 1].map(|node| NodeId::new(node).address());
     let body = Body::Datagram { payload: len, number: 0 };
     let (flow, class) = (FlowId::new(0), TrafficClass::Bulk);
-    host.packets.create(NewPacket { flow, from, to, len, class, created: host.now, body })
+    host.packets.create(NewPacket { flow, from, to, len, class, priority: 0, created: host.now, body })
 }
 
 /// Takes out the pending work.
@@ -198,7 +198,7 @@ mod radio {
     fn a_full_interface_queue_gives_the_packet_back() {
         let (mut ports, mut host) = ports("[{ name = \"x\", channel = 1, queue = 1 }]", "");
         let mut sent = 0;
-        while ports.radios[OWN].free_space(PEER.address()).is_there() {
+        while ports.radios[OWN].free_space(PEER.address(), 0).is_there() {
             let next = packet(&mut host, 1_000);
             ports.radios[OWN].send(PEER.address(), Msdu::plain(next), &mut host);
             sent += 1;
@@ -394,7 +394,7 @@ mod error_control {
             let next = packet(&mut host, 500);
             ports.radios[radio].send(peer, Msdu::plain(next), &mut host);
         }
-        assert!(!ports.radios[radio].free_space(peer).is_there());
+        assert!(!ports.radios[radio].free_space(peer, 0).is_there());
         let settled = outputs(&mut ports, id, &mut host);
         let full = settled.iter().filter(|next| matches!(next, Next::Settle(_, Err(_)))).count();
         assert!((1..=2).contains(&full), "{settled:?}");

@@ -131,7 +131,7 @@ fn can_hear(a: &Radio, b: &Radio) -> Result<(), Complaint> {
     }
     let (x, y) = match (&a.mac, &b.mac) {
         (Mac::Dcf(x), Mac::Dcf(y)) => (x, y),
-        (Mac::Multichannel(_), Mac::Multichannel(_)) => return Ok(()),
+        (Mac::Multichannel(_), Mac::Multichannel(_)) | (Mac::Edca(_), Mac::Edca(_)) => return Ok(()),
         (Mac::Polled(x), Mac::Polled(y)) if x.role != y.role => return Ok(()),
         (Mac::Polled(_), Mac::Polled(_)) => {
             let message = "neither of the radios polls the other, or both would";

@@ -1,0 +1,253 @@
+//! The configuration of an EDCA station.
+
+use super::category::AccessCategory;
+use super::frames::{BlockAck, Vector};
+use crate::contention::{BackoffConfig, SenseConfig};
+use crate::dcf::{ACK_SIZE, CTS_SIZE};
+use crate::phy::{OFDM_RATES, Phy, Preamble, Rate, Standard};
+use crate::ppdu::{Band, Format, Mode, PPDU_TIME_MAX};
+use airbraid_units::{Bytes, Duration};
+
+/// The constants of one access function (802.11-2020, table 9-155).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionConfig {
+    /// AIFSN: AIFS = SIFS + AIFSN slots.
+    pub aifsn: u32,
+    pub cw_min: u32,
+    pub cw_max: u32,
+    /// TXOP limit; zero: one PPDU with its answer.
+    pub txop: Duration,
+}
+
+impl FunctionConfig {
+    /// The defaults for OFDM PHYs, where aCWmin is 15 and aCWmax 1023, with TXOPs of one exchange.
+    pub const fn standard(category: AccessCategory) -> Self {
+        let (aifsn, cw_min, cw_max) = match category {
+            AccessCategory::Background => (7, 15, 1_023),
+            AccessCategory::BestEffort => (3, 15, 1_023),
+            AccessCategory::Video => (2, 7, 15),
+            AccessCategory::Voice => (2, 3, 7),
+        };
+        Self { aifsn, cw_min, cw_max, txop: Duration::ZERO }
+    }
+}
+
+/// The reaction to a block acknowledgement that does not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// The sender asks for it, and sends nothing of the agreement before it knows.
+    Request,
+    /// The sender takes all MPDUs for lost and sends them again.
+    Retransmit,
+}
+
+/// Aggregation and block acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AggregationConfig {
+    /// Longest A-MPDU; `None`: none, and no agreements either.
+    pub ampdu: Option<Bytes>,
+    /// Most MPDUs of an A-MPDU.
+    pub ampdu_frames: u32,
+    /// Longest A-MSDU; `None`: none.
+    pub amsdu: Option<Bytes>,
+    /// Window of the agreements, 1 to 1024.
+    pub window: u16,
+    pub repair: Repair,
+    /// Transmissions of an MPDU under an agreement; `None`: no limit.
+    pub retry_limit: Option<u32>,
+}
+
+/// Parameters of an EDCA station (802.11-2020, 10.23.2).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EdcaConfig {
+    /// Timing, and the PHY of control frames: OFDM, in 2.4 GHz with its signal extension.
+    pub phy: Phy,
+    /// The format of data.
+    pub data: Vector,
+    /// Rates of answers, RTS and requests: a bit for each rate of OFDM, the slowest the lowest.
+    pub basic_rates: u16,
+    /// The rate of broadcast frames.
+    pub broadcast_rate: Rate,
+    /// By [`AccessCategory::index`].
+    pub functions: [FunctionConfig; AccessCategory::COUNT],
+    /// A PSDU longer than this is sent after RTS and CTS.
+    pub rts_threshold: Bytes,
+    /// Transmissions of an MPDU without an agreement, and doublings of the contention window; `None`: no limit.
+    pub retry_limit: Option<u32>,
+    pub eifs: bool,
+    pub eifs_is_nav: bool,
+    pub nav_reset: bool,
+    /// Most MSDUs of a category that wait or are not acknowledged yet.
+    pub queue_limit: u32,
+    /// MAC header with QoS Control, and FCS: 26 + 4 byte.
+    pub data_header: Bytes,
+    /// LLC and SNAP header: 8 byte.
+    pub llc_header: Bytes,
+    pub response_slack: Duration,
+    pub aggregation: AggregationConfig,
+}
+
+/// BAR: frame control, duration, two addresses, BAR control, starting sequence control, FCS (9.3.1.7).
+pub(super) const REQUEST_SIZE: Bytes = Bytes::new(24);
+/// QoS Control, which frames to all do not have (9.2.4.5).
+const QOS_CONTROL: Bytes = Bytes::new(2);
+
+impl EdcaConfig {
+    /// A station that sends data in `data`, with the standard's values.
+    pub fn new(data: Vector, band: Band) -> Self {
+        let standard = if band == Band::Ghz2_4 { Standard::Dot11g } else { Standard::Dot11a };
+        let phy = Phy::new(standard, Preamble::Long);
+        let mode = match data {
+            Vector::Mode(mode) => Some(mode),
+            Vector::NonHt(_) => None,
+        };
+        let window = match mode.map(|mode| mode.choice().format) {
+            Some(Format::He) => 256,
+            Some(Format::Eht) => 1_024,
+            _ => 64,
+        };
+        Self {
+            phy,
+            data,
+            basic_rates: MANDATORY_RATES,
+            broadcast_rate: OFDM_RATES[0],
+            functions: AccessCategory::ALL.map(FunctionConfig::standard),
+            rts_threshold: Bytes::new(u64::MAX),
+            retry_limit: Some(7),
+            eifs: true,
+            eifs_is_nav: false,
+            nav_reset: true,
+            queue_limit: 1_000.max(4 * u32::from(window)),
+            data_header: Bytes::new(30),
+            llc_header: Bytes::new(8),
+            response_slack: Duration::ZERO,
+            aggregation: AggregationConfig {
+                ampdu: mode.map(|mode| ampdu_max(mode.choice().format)),
+                ampdu_frames: u32::from(window),
+                amsdu: None,
+                window,
+                repair: Repair::Request,
+                retry_limit: None,
+            },
+        }
+    }
+
+    pub(super) fn sense(&self) -> SenseConfig {
+        let phy = &self.phy;
+        let eifs = phy.sifs + phy.difs() + phy.frame_time(phy.standard.rates()[0], ACK_SIZE);
+        SenseConfig {
+            eifs: self.eifs.then_some(eifs),
+            eifs_is_nav: self.eifs_is_nav,
+            difs: phy.difs(),
+            rx_start_delay: phy.rx_start_delay,
+        }
+    }
+
+    pub(super) fn backoff(&self, category: AccessCategory) -> BackoffConfig {
+        let (phy, function) = (&self.phy, &self.functions[category.index()]);
+        BackoffConfig {
+            gap: phy.sifs + phy.slot * u64::from(function.aifsn),
+            slot: phy.slot,
+            turnaround: phy.turnaround,
+            cw_min: function.cw_min,
+            cw_max: function.cw_max,
+        }
+    }
+
+    /// ACKTimeout, CTSTimeout and BlockAckTimeout: SIFS + slot + aPHY-RX-START-Delay after the end of the frame
+    /// (10.3.2.11). Answers are non-HT PPDUs.
+    pub(super) fn response_timeout(&self) -> Duration {
+        let phy = &self.phy;
+        phy.sifs + phy.slot + phy.rx_start_delay + self.response_slack
+    }
+
+    /// 10.3.2.4, as [`DcfConfig`](crate::dcf::DcfConfig) has it.
+    pub(super) fn nav_probation(&self, cts_time: Duration) -> Duration {
+        let phy = &self.phy;
+        phy.sifs * 2 + cts_time + phy.rx_start_delay + phy.slot * 2
+    }
+
+    /// The rate of what answers a frame sent in `vector`: the highest basic one that is not above its non-HT reference
+    /// rate (10.6.6.5.2, 10.6.11).
+    pub(super) fn answer_rate(&self, vector: &Vector) -> Rate {
+        let reference = match vector {
+            Vector::NonHt(rate) => rate.bit_rate,
+            Vector::Mode(mode) => reference_rate(mode),
+        };
+        let basic = OFDM_RATES.iter().enumerate().filter(|(i, _)| self.basic_rates >> i & 1 == 1);
+        let below = basic.map(|(_, rate)| rate).rfind(|rate| rate.bit_rate <= reference);
+        *below.unwrap_or(&OFDM_RATES[0])
+    }
+
+    /// Airtime of an answer of this length.
+    pub(super) fn answer_time(&self, rate: Rate, size: Bytes) -> Duration {
+        self.phy.frame_time(rate, size)
+    }
+
+    /// Airtimes of a CTS or ACK, and of a block acknowledgement, in answer to a frame sent in `vector`.
+    pub(super) fn ack_time(&self, vector: &Vector) -> Duration {
+        self.answer_time(self.answer_rate(vector), CTS_SIZE)
+    }
+    pub(super) fn block_ack_time(&self, vector: &Vector) -> Duration {
+        self.answer_time(self.answer_rate(vector), BlockAck::size(self.aggregation.window))
+    }
+
+    /// Airtime of a PSDU with data.
+    pub(super) fn data_time(&self, vector: &Vector, psdu: Bytes) -> Duration {
+        match vector {
+            Vector::NonHt(rate) => self.phy.frame_time(*rate, psdu),
+            Vector::Mode(mode) => mode.airtime(psdu),
+        }
+    }
+
+    /// Length of an MPDU with one packet.
+    #[inline]
+    pub(super) fn mpdu_size(&self, packet: Bytes) -> u32 {
+        (self.data_header + self.llc_header + packet).as_u64() as u32
+    }
+    /// Length of a frame to all.
+    pub(super) fn broadcast_size(&self, packet: Bytes) -> Bytes {
+        self.data_header + self.llc_header + packet - QOS_CONTROL
+    }
+
+    /// The longest A-MSDU for which there is room: in an A-MPDU of HT the length of an MPDU has 12 bits (9.7.1).
+    pub(super) fn amsdu_max(&self) -> u64 {
+        let is_ht = matches!(&self.data, Vector::Mode(mode) if mode.choice().format == Format::Ht);
+        let most = if is_ht && self.aggregation.ampdu.is_some() { 4_095 } else { 11_454 };
+        most - self.data_header.as_u64().min(most)
+    }
+
+    /// The longest PSDU in `vector` whose PPDU lasts at most `span`.
+    pub(super) fn longest_psdu(&self, vector: &Vector, span: Duration) -> u64 {
+        match vector {
+            Vector::NonHt(_) => u64::from(u32::MAX),
+            Vector::Mode(mode) if span >= PPDU_TIME_MAX => mode.longest_psdu().as_u64(),
+            Vector::Mode(mode) => mode.longest_psdu_within(span).as_u64(),
+        }
+    }
+}
+
+/// 6, 12 and 24 Mbit/s, which every OFDM station has (17.2.3.4).
+const MANDATORY_RATES: u16 = 0b1_0101;
+
+/// The longest A-MPDU of a format (19.4.4, 21.4.4, 27.4.4, 36.4.4): VHT's is that of the exponent 7.
+const fn ampdu_max(format: Format) -> Bytes {
+    match format {
+        Format::Vht => Bytes::new(1_048_575),
+        _ => format.psdu_max(),
+    }
+}
+
+/// Non-HT reference rate by modulation and code rate (table 10-10).
+fn reference_rate(mode: &Mode) -> airbraid_units::BitRate {
+    let index = match mode.choice().mcs {
+        0 => 0,
+        1 => 2,
+        2 => 3,
+        3 => 4,
+        4 => 5,
+        5 => 6,
+        _ => 7,
+    };
+    OFDM_RATES[index].bit_rate
+}

@@ -1,0 +1,331 @@
+//! The frame exchanges of a station that has gained access: RTS and CTS, data and its answer, and what follows in the
+//! same TXOP (802.11-2020, 10.23.2.8 and 10.23.2.12).
+//!
+//! ```text
+//!             access        CTS                 ACK, block ACK
+//!   Idle ------------> Await -----> Await ----------------------> Idle, or the next PPDU of the TXOP
+//!                       |  timeout or another frame: the window doubles, MPDUs wait again, perhaps a request
+//! ```
+
+use super::category::AccessCategory;
+use super::frames::{BlockAck, Content, Ppdu};
+use super::plan::{Answer, Planned};
+use super::traffic::QueueId;
+use super::{Edca, Repair};
+use crate::dcf::{CTS_SIZE, RTS_SIZE};
+use crate::frame::{Address, Frame, FrameKind, duration_field};
+use crate::service::{Access, MacOutput, Msdu, Outcome};
+use airbraid_engine::Packet;
+use airbraid_units::{Duration, Instant};
+use std::sync::Arc;
+
+/// State of the exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// None: the access functions contend.
+    Idle,
+    /// A frame that nobody answers is on the air until then.
+    Unanswered(Instant),
+    /// An answer must begin in time for this deadline.
+    Await(Answer, Instant),
+    /// The deadline has passed while a reception was under way: its end decides.
+    Overdue(Answer),
+}
+
+/// The TXOP under way.
+#[derive(Clone, Debug)]
+pub(super) struct Txop<P> {
+    pub category: AccessCategory,
+    /// Its end; `None`: after one exchange.
+    end: Option<Instant>,
+    /// Whether its first exchange has not come to an end yet.
+    is_first: bool,
+    /// The PPDU that is on the air or comes after the CTS.
+    planned: Option<Planned<P>>,
+}
+
+impl<P: Packet + Copy> Edca<P> {
+    /// A category gains the medium at `at`.
+    pub(super) fn begin_txop(&mut self, category: AccessCategory, at: Instant) {
+        let function = &mut self.functions[category.index()];
+        let access = function.backoff.spend();
+        function.contends = false;
+        let span = (!function.txop.is_zero()).then_some(function.txop);
+        let Some(id) = self.traffic.next(category) else { return };
+        self.stop_counters(at);
+        if self.traffic.queue(id).is_broadcast() {
+            self.txop = Some(Txop { category, end: span.map(|span| at + span), is_first: true, planned: None });
+            return self.send_broadcast(id, at, access);
+        }
+        let Some(planned) = self.planner.plan(id, self.traffic.queue_mut(id), span, true) else { return };
+        let end = span.map(|span| at + span);
+        let is_announced =
+            planned.ppdu.data().is_some() && planned.ppdu.header.size > self.planner.config.rts_threshold;
+        if is_announced {
+            self.send_rts(&planned, at, access);
+        } else {
+            self.send_planned(&planned, at, access);
+        }
+        self.txop = Some(Txop { category, end, is_first: true, planned: Some(planned) });
+    }
+
+    fn send_broadcast(&mut self, id: QueueId, at: Instant, access: Access) {
+        let queue = self.traffic.queue_mut(id);
+        let tid = queue.tid;
+        let Some((packet, _)) = queue.waiting.pop_front() else { return };
+        self.traffic.leave(tid, 1);
+        let config = &self.planner.config;
+        let (rate, size) = (config.broadcast_rate, config.broadcast_size(packet.len()));
+        let airtime = config.answer_time(rate, size);
+        let frame = self.planner.frame(FrameKind::Data, Address::BROADCAST, size, rate);
+        let sequence = self.number();
+        self.stats.data_frames += 1;
+        self.broadcast = Some(packet);
+        let end = self.transmit(Frame { payload: Some(packet), sequence, ..frame }, at, airtime, access);
+        self.state = State::Unanswered(end);
+    }
+
+    /// Announces a data PPDU.
+    fn send_rts(&mut self, planned: &Planned<P>, at: Instant, access: Access) {
+        let config = &self.planner.config;
+        let rate = config.answer_rate(&planned.ppdu.vector);
+        let (airtime, cts) = (config.answer_time(rate, RTS_SIZE), config.answer_time(rate, CTS_SIZE));
+        let nav = config.phy.sifs * 2 + cts + planned.airtime + planned.ppdu.header.nav;
+        let frame = self.planner.frame(FrameKind::Rts, planned.ppdu.header.to, RTS_SIZE, rate);
+        self.stats.rts_frames += 1;
+        let end = self.transmit(Frame { nav: duration_field(nav), ..frame }, at, airtime, access);
+        self.state = State::Await(Answer::Cts, end + self.planner.config.response_timeout());
+    }
+
+    /// Sends a PPDU that is planned.
+    fn send_planned(&mut self, planned: &Planned<P>, at: Instant, access: Access) {
+        let queue = self.traffic.queue_mut(planned.queue);
+        match &planned.ppdu.content {
+            Content::Data(data) => {
+                let mut retries = 0;
+                for mpdu in data.mpdus() {
+                    queue.originator.on_sent(mpdu.sequence);
+                    retries += u64::from(mpdu.attempts > 1);
+                }
+                let mpdus = data.mpdus().len() as u64;
+                self.stats.data_frames += 1;
+                self.stats.retries += retries;
+                self.counts.mpdus += mpdus;
+                self.counts.aggregates += u64::from(mpdus > 1);
+            }
+            Content::BlockAckRequest { .. } => self.counts.requests += 1,
+            Content::BlockAck(_) => {}
+        }
+        let end = self.transmit_ppdu(&planned.ppdu, at, planned.airtime, access);
+        self.state = State::Await(planned.answer, end + self.planner.config.response_timeout());
+    }
+
+    /// The frame that nobody answers has left.
+    pub(super) fn on_unanswered_end(&mut self, now: Instant) {
+        if let Some(packet) = self.broadcast.take() {
+            let msdu = Msdu { to: Address::BROADCAST, packet };
+            self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Broadcast, attempts: 1 });
+        }
+        self.end_txop(now, true);
+    }
+
+    /// The frame from the peer of the exchange, if it is the awaited answer, or another frame in place of it.
+    pub(super) fn conclude(&mut self, now: Instant, answer: Option<(Address, Answer, Option<&BlockAck>)>) {
+        let (State::Await(awaited, _) | State::Overdue(awaited)) = self.state else { return };
+        let peer = self.txop.as_ref().and_then(|txop| txop.planned.as_ref()).map(|planned| planned.ppdu.header.to);
+        match answer.filter(|(from, kind, _)| Some(*from) == peer && *kind == awaited) {
+            None => self.fail(now, awaited),
+            Some((_, Answer::Cts, _)) => self.on_cts(now),
+            Some((_, Answer::Ack, _)) => self.on_ack(now),
+            Some((_, Answer::BlockAck, block_ack)) => self.on_block_ack(now, block_ack),
+        }
+    }
+
+    fn on_cts(&mut self, now: Instant) {
+        let Some(planned) = self.txop.as_ref().and_then(|txop| txop.planned.clone()) else { return };
+        self.send_planned(&planned, now + self.planner.config.phy.sifs, Access::Response);
+    }
+
+    /// The single MPDU of the PPDU is acknowledged.
+    fn on_ack(&mut self, now: Instant) {
+        let Some(planned) = self.take_planned() else { return };
+        self.settle_acknowledged(planned.queue, &planned.ppdu, |_| true);
+        self.go_on(now);
+    }
+
+    /// A block acknowledgement has come, in answer to data or to a request.
+    fn on_block_ack(&mut self, now: Instant, block_ack: Option<&BlockAck>) {
+        let (Some(planned), Some(answer)) = (self.take_planned(), block_ack) else { return };
+        self.counts.block_acks += 1;
+        let queue = self.traffic.queue_mut(planned.queue);
+        queue.originator.set_needs_request(false);
+        let ppdu = queue.in_doubt.take().unwrap_or(planned.ppdu);
+        self.settle_acknowledged(planned.queue, &ppdu, |sequence| answer.acknowledges(sequence));
+        self.settle_otherwise(planned.queue, answer);
+        self.go_on(now);
+    }
+
+    /// The MPDUs of a PPDU are acknowledged or lost, by what the answer says.
+    fn settle_acknowledged(&mut self, id: QueueId, ppdu: &Arc<Ppdu<P>>, is_acknowledged: impl Fn(u16) -> bool) {
+        let Some(data) = ppdu.data() else { return };
+        let limit = self.mpdu_limit(id);
+        let queue = self.traffic.queue_mut(id);
+        let (mut left, mut is_gap) = (0, false);
+        for (place, mpdu) in (0..).zip(data.mpdus()) {
+            if !is_acknowledged(mpdu.sequence) {
+                if let Some(slot) = queue.originator.lose(mpdu.sequence, limit) {
+                    left += slot.count();
+                    for packet in slot.packets() {
+                        let msdu = Msdu { to: queue.to, packet };
+                        let (outcome, attempts) = (Outcome::RetryLimit, u32::from(mpdu.attempts));
+                        self.outputs.push_back(MacOutput::Status { msdu, outcome, attempts });
+                    }
+                    self.stats.retry_limit_drops += 1;
+                    is_gap = true;
+                }
+            } else if queue.originator.acknowledge(mpdu.sequence) {
+                left += data.msdus_of(mpdu).len() as u32;
+                acknowledge_run(&mut self.outputs, ppdu, place);
+            }
+        }
+        queue.originator.advance();
+        // The receiver must not wait for what will never come.
+        if is_gap && queue.is_agreed {
+            queue.originator.set_needs_request(true);
+        }
+        let tid = queue.tid;
+        self.traffic.leave(tid, left);
+    }
+
+    /// MPDUs of earlier PPDUs of which an answer tells.
+    fn settle_otherwise(&mut self, id: QueueId, answer: &BlockAck) {
+        let queue = self.traffic.queue_mut(id);
+        if queue.originator.len() == 0 {
+            return;
+        }
+        let mut left = 0;
+        for sequence in queue.originator.acknowledged_otherwise(answer) {
+            queue.originator.acknowledge(sequence);
+            let Some(slot) = queue.originator.get(sequence) else { continue };
+            left += slot.count();
+            for packet in slot.packets() {
+                let (msdu, attempts) = (Msdu { to: queue.to, packet }, u32::from(slot.attempts));
+                self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Acknowledged, attempts });
+            }
+        }
+        queue.originator.advance();
+        let tid = queue.tid;
+        self.traffic.leave(tid, left);
+    }
+
+    /// The awaited answer did not come.
+    pub(super) fn fail(&mut self, now: Instant, awaited: Answer) {
+        if let Some(planned) = self.take_planned()
+            && awaited != Answer::Cts
+            && planned.ppdu.data().is_some()
+        {
+            if awaited == Answer::BlockAck && self.planner.config.aggregation.repair == Repair::Request {
+                let queue = self.traffic.queue_mut(planned.queue);
+                queue.originator.set_needs_request(true);
+                queue.in_doubt = Some(planned.ppdu);
+            } else {
+                self.settle_acknowledged(planned.queue, &planned.ppdu, |_| false);
+            }
+        }
+        self.end_txop(now, false);
+    }
+
+    /// Transmissions of an MPDU of a queue before it is given up.
+    fn mpdu_limit(&self, id: QueueId) -> Option<u32> {
+        let config = &self.planner.config;
+        if self.traffic.queue(id).is_agreed { config.aggregation.retry_limit } else { config.retry_limit }
+    }
+
+    fn take_planned(&mut self) -> Option<Planned<P>> {
+        self.txop.as_mut().and_then(|txop| txop.planned.take())
+    }
+
+    /// An exchange has gone well: another follows if the TXOP has the time.
+    fn go_on(&mut self, now: Instant) {
+        let sifs = self.planner.config.phy.sifs;
+        if let Some(Txop { category, end: Some(end), .. }) = self.txop {
+            let left = end.saturating_since(now + sifs);
+            let next = self.traffic.next(category).filter(|id| !self.traffic.queue(*id).is_broadcast());
+            let planned = next.and_then(|id| self.planner.plan(id, self.traffic.queue_mut(id), Some(left), false));
+            if let Some(planned) = planned {
+                self.send_planned(&planned, now + sifs, Access::Response);
+                if let Some(txop) = &mut self.txop {
+                    (txop.is_first, txop.planned) = (false, Some(planned));
+                }
+                return;
+            }
+        }
+        self.end_txop(now, true);
+    }
+
+    /// The TXOP is over: a backoff follows in any case (10.23.2.2).
+    fn end_txop(&mut self, now: Instant, is_success: bool) {
+        self.state = State::Idle;
+        let Some(txop) = self.txop.take() else { return };
+        let function = &mut self.functions[txop.category.index()];
+        if is_success {
+            function.succeed();
+        } else {
+            function.fail();
+            // 10.23.2.4 c): AIFS begins where the timeout ends.
+            self.sense.wait_until(now);
+        }
+        function.backoff.draw(now);
+        function.contends = self.traffic.can_send(txop.category);
+        let is_stalled = self.traffic.is_stalled(txop.category);
+        self.counts.window_stalls += u64::from(is_stalled);
+    }
+
+    /// Time that the exchange under way may still take.
+    pub(super) const fn is_in_exchange(&self) -> bool {
+        !matches!(self.state, State::Idle)
+    }
+
+    /// Commits to a PPDU; returns its end.
+    pub(super) fn transmit_ppdu(
+        &mut self,
+        ppdu: &Arc<Ppdu<P>>,
+        at: Instant,
+        airtime: Duration,
+        access: Access,
+    ) -> Instant {
+        let end = at + airtime;
+        self.on_own_transmission(end, airtime);
+        self.outputs.push_back(MacOutput::TransmitPpdu { ppdu: ppdu.clone(), at, airtime, access });
+        end
+    }
+
+    /// Commits to a frame; returns its end.
+    pub(super) fn transmit(&mut self, frame: Frame<P>, at: Instant, airtime: Duration, access: Access) -> Instant {
+        let end = at + airtime;
+        self.on_own_transmission(end, airtime);
+        self.outputs.push_back(MacOutput::Transmit { frame, at, airtime, access });
+        end
+    }
+
+    fn on_own_transmission(&mut self, end: Instant, airtime: Duration) {
+        self.stats.airtime += airtime;
+        if let Some(txop) = &self.txop {
+            self.counts.airtime[txop.category.index()] += airtime;
+        }
+        self.transmitting_until = end;
+        self.sense.on_own_transmission(end);
+    }
+}
+
+/// An MPDU is acknowledged, in one output with those before it.
+fn acknowledge_run<P: Copy>(outputs: &mut std::collections::VecDeque<MacOutput<P>>, ppdu: &Arc<Ppdu<P>>, place: u32) {
+    if let Some(MacOutput::AcknowledgedRun { ppdu: last, mpdus }) = outputs.back_mut()
+        && mpdus.end == place
+        && Arc::ptr_eq(last, ppdu)
+    {
+        mpdus.end += 1;
+        return;
+    }
+    outputs.push_back(MacOutput::AcknowledgedRun { ppdu: ppdu.clone(), mpdus: place..place + 1 });
+}

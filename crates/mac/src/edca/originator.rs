@@ -1,0 +1,172 @@
+//! The sending end of a traffic identifier towards one peer: sequence numbers, the window of MPDUs that are not
+//! acknowledged yet, and what must be sent again (802.11-2020, 10.25.6.3 and 10.25.6.7).
+//!
+//! Without an agreement the window is one MPDU. The window never passes its oldest MPDU: nothing beyond is numbered
+//! before that one is acknowledged or given up. It knows of no link: several may send from one window.
+
+use super::frames::{BlockAck, SEQUENCES, ahead};
+use std::collections::VecDeque;
+
+/// State of an MPDU in the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MpduState {
+    /// It is to be sent, or sent again.
+    Waiting,
+    /// It was sent, and its fate is not known.
+    InFlight,
+    /// It is acknowledged or given up.
+    Done,
+}
+
+/// An MPDU in the window.
+#[derive(Clone, Debug)]
+pub(super) struct Slot<P> {
+    /// Its MSDU, or the first one of an A-MSDU.
+    pub packet: P,
+    /// The others of an A-MSDU.
+    pub more: Option<Box<[P]>>,
+    /// Length with header and FCS \[byte\].
+    pub size: u32,
+    /// Number of its transmissions.
+    pub attempts: u16,
+    pub state: MpduState,
+    /// When its MSDU came, as a number.
+    pub arrival: u64,
+}
+
+impl<P: Copy> Slot<P> {
+    /// Its MSDUs.
+    pub fn packets(&self) -> impl Iterator<Item = P> {
+        std::iter::once(self.packet).chain(self.more.iter().flatten().copied())
+    }
+    pub fn count(&self) -> u32 {
+        1 + self.more.as_ref().map_or(0, |more| more.len() as u32)
+    }
+}
+
+/// The sending end of a traffic identifier towards one peer.
+#[derive(Clone, Debug)]
+pub(super) struct Originator<P> {
+    window: u16,
+    /// Sequence number of the next new MPDU.
+    next: u16,
+    /// MPDUs from the oldest that is not done.
+    slots: VecDeque<Slot<P>>,
+    /// Number of those that wait.
+    waiting: u32,
+    /// Whether the peer must be asked what has come, or told what will not come, before more data are sent.
+    needs_request: bool,
+}
+
+impl<P: Copy> Originator<P> {
+    pub fn new(window: u16) -> Self {
+        Self { window, next: 0, slots: VecDeque::new(), waiting: 0, needs_request: false }
+    }
+
+    /// WinStart: the oldest number that is not done.
+    pub fn start(&self) -> u16 {
+        ahead(self.slots.len() as u16, self.next)
+    }
+    /// Whether a new MPDU fits into the window.
+    #[inline]
+    pub fn has_space(&self) -> bool {
+        self.slots.len() < usize::from(self.window)
+    }
+    /// Whether an MPDU waits to be sent.
+    #[inline]
+    pub fn has_waiting(&self) -> bool {
+        self.waiting > 0
+    }
+    pub fn needs_request(&self) -> bool {
+        self.needs_request
+    }
+    pub fn set_needs_request(&mut self, needs: bool) {
+        self.needs_request = needs;
+    }
+    /// Arrival of the oldest MPDU that is not done.
+    pub fn oldest_arrival(&self) -> Option<u64> {
+        self.slots.front().map(|slot| slot.arrival)
+    }
+    /// Number of MPDUs in the window, and those of them that wait.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Numbers one more MPDU, which waits.
+    #[inline]
+    pub fn push(&mut self, packet: P, more: Option<Box<[P]>>, size: u32, arrival: u64) {
+        self.slots.push_back(Slot { packet, more, size, attempts: 0, state: MpduState::Waiting, arrival });
+        self.next = (self.next + 1) % SEQUENCES;
+        self.waiting += 1;
+    }
+
+    /// The MPDUs from the oldest on, with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (u16, &Slot<P>)> {
+        let start = self.start();
+        self.slots.iter().enumerate().map(move |(place, slot)| ((start + place as u16) % SEQUENCES, slot))
+    }
+
+    #[inline]
+    fn slot(&mut self, sequence: u16) -> Option<&mut Slot<P>> {
+        let place = usize::from(ahead(self.start(), sequence));
+        self.slots.get_mut(place)
+    }
+
+    /// An MPDU goes on the air.
+    #[inline]
+    pub fn on_sent(&mut self, sequence: u16) {
+        let Some(slot) = self.slot(sequence) else { return };
+        slot.attempts = slot.attempts.saturating_add(1);
+        if slot.state == MpduState::Waiting {
+            slot.state = MpduState::InFlight;
+            self.waiting -= 1;
+        }
+    }
+
+    /// An MPDU is acknowledged; returns whether that is news.
+    #[inline]
+    pub fn acknowledge(&mut self, sequence: u16) -> bool {
+        let Some(slot) = self.slot(sequence) else { return false };
+        let before = std::mem::replace(&mut slot.state, MpduState::Done);
+        self.waiting -= u32::from(before == MpduState::Waiting);
+        before != MpduState::Done
+    }
+
+    /// An MPDU that was in flight has not come. It waits again, or is given up if it was sent as often as may be: then
+    /// it is returned.
+    #[inline]
+    pub fn lose(&mut self, sequence: u16, limit: Option<u32>) -> Option<&Slot<P>> {
+        let place = usize::from(ahead(self.start(), sequence));
+        let slot = self.slots.get_mut(place).filter(|slot| slot.state == MpduState::InFlight)?;
+        if limit.is_some_and(|limit| u32::from(slot.attempts) >= limit) {
+            slot.state = MpduState::Done;
+            return self.slots.get(place);
+        }
+        slot.state = MpduState::Waiting;
+        self.waiting += 1;
+        None
+    }
+
+    /// MPDUs that were sent before and that an acknowledgement tells of, outside the PPDU that it answers.
+    pub fn acknowledged_otherwise(&self, answer: &BlockAck) -> Vec<u16> {
+        let is_news = |slot: &Slot<P>| slot.state != MpduState::Done && slot.attempts > 0;
+        self.iter().filter(|(sequence, slot)| is_news(slot) && answer.acknowledges(*sequence)).map(|(n, _)| n).collect()
+    }
+
+    /// An MPDU of the window.
+    pub fn get(&self, sequence: u16) -> Option<&Slot<P>> {
+        self.slots.get(usize::from(ahead(self.start(), sequence)))
+    }
+
+    /// Sequence number of the next new MPDU.
+    pub fn next(&self) -> u16 {
+        self.next
+    }
+
+    /// Moves the window past everything that is done.
+    pub fn advance(&mut self) {
+        while self.slots.front().is_some_and(|slot| slot.state == MpduState::Done) {
+            self.slots.pop_front();
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The next PPDU of an access category: which peer it is for, and how much goes into it.
+//!
+//! An A-MPDU is as long as all its limits allow: bytes, MPDUs, the window of the agreement, aPPDUMaxTime, and what is
+//! left of the TXOP. MPDUs that are sent again come first, the oldest before the others.
+
+use super::config::{EdcaConfig, REQUEST_SIZE};
+use super::frames::{Content, DataMpdus, Ppdu, Vector};
+use super::originator::MpduState;
+use super::traffic::{QueueId, TrafficQueue};
+use crate::frame::{Address, Frame, FrameKind, Reservation, duration_field};
+use crate::ppdu::{Format, PPDU_TIME_MAX};
+use airbraid_engine::Packet;
+use airbraid_units::{Bytes, Duration};
+use std::sync::Arc;
+
+/// The delimiter before each MPDU of an A-MPDU (9.7.1).
+const DELIMITER: u64 = 4;
+/// The header of a subframe of an A-MSDU: two addresses and a length (9.3.2.2.2).
+const AMSDU_HEADER: u64 = 14;
+
+/// The frame that a PPDU asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Cts,
+    Ack,
+    BlockAck,
+}
+
+/// A PPDU that is ready to be sent.
+#[derive(Clone, Debug)]
+pub(super) struct Planned<P> {
+    pub queue: QueueId,
+    pub ppdu: Arc<Ppdu<P>>,
+    pub airtime: Duration,
+    pub answer: Answer,
+}
+
+/// The fixed part of planning: the station's own address, its configuration, and what follows from it.
+#[derive(Clone, Debug)]
+pub(super) struct Planner {
+    pub config: EdcaConfig,
+    address: Address,
+    ack_time: Duration,
+    block_ack_time: Duration,
+    /// The longest PSDU by aPPDUMaxTime and by the limit of A-MPDUs.
+    psdu_max: u64,
+    /// Longest A-MSDU.
+    amsdu_max: Option<u64>,
+}
+
+impl Planner {
+    pub fn new(config: EdcaConfig, address: Address) -> Self {
+        let vector = &config.data;
+        let ampdu = config.aggregation.ampdu.map_or(0, Bytes::as_u64);
+        let (ack_time, block_ack_time) = (config.ack_time(vector), config.block_ack_time(vector));
+        Self {
+            amsdu_max: config.aggregation.amsdu.map(|amsdu| amsdu.as_u64().min(config.amsdu_max())),
+            psdu_max: config.longest_psdu(vector, PPDU_TIME_MAX).min(ampdu),
+            config,
+            address,
+            ack_time,
+            block_ack_time,
+        }
+    }
+
+    pub fn address(&self) -> Address {
+        self.address
+    }
+
+    /// A frame of this station that reserves nothing yet.
+    #[inline]
+    pub fn frame<Q>(&self, kind: FrameKind, to: Address, size: Bytes, rate: crate::phy::Rate) -> Frame<Q> {
+        Frame {
+            kind,
+            retry: false,
+            power_management: false,
+            sequence: 0,
+            from: self.address,
+            to,
+            size,
+            rate,
+            nav: Duration::ZERO,
+            reservation: Reservation::default(),
+            payload: None,
+        }
+    }
+
+    /// Time of the SIFS and answer after a data PPDU.
+    pub fn answer_span(&self, answer: Answer) -> Duration {
+        self.config.phy.sifs + self.time_of(answer)
+    }
+
+    fn time_of(&self, answer: Answer) -> Duration {
+        match answer {
+            Answer::Cts | Answer::Ack => self.ack_time,
+            Answer::BlockAck => self.block_ack_time,
+        }
+    }
+
+    /// The next PPDU of a queue, if it has one for which `span` is enough; with no span there is no such limit. The
+    /// first of a TXOP that is too short for any is one MPDU all the same (10.23.2.9).
+    pub fn plan<P: Packet + Copy>(
+        &self,
+        id: QueueId,
+        queue: &mut TrafficQueue<P>,
+        span: Option<Duration>,
+        is_first: bool,
+    ) -> Option<Planned<P>> {
+        if queue.originator.needs_request() {
+            return self.request(id, queue, span.filter(|_| !is_first));
+        }
+        let (frames, bytes) = match (queue.is_agreed, span) {
+            (false, _) => (1, u64::from(u32::MAX)),
+            (true, None) => (self.config.aggregation.ampdu_frames, self.psdu_max),
+            (true, Some(span)) => {
+                let ppdu = span.saturating_sub(self.answer_span(Answer::BlockAck)).min(PPDU_TIME_MAX);
+                let longest = self.config.longest_psdu(&self.config.data, ppdu);
+                (self.config.aggregation.ampdu_frames, longest.min(self.psdu_max))
+            }
+        };
+        let (data, psdu) = self.gather(queue, frames, bytes)?;
+        let answer = if data.mpdus().len() > 1 { Answer::BlockAck } else { Answer::Ack };
+        let airtime = self.config.data_time(&self.config.data, Bytes::new(psdu));
+        let fits = span.is_none_or(|span| airtime + self.answer_span(answer) <= span);
+        if !fits && !is_first {
+            return None;
+        }
+        let first = data.mpdus().first()?;
+        let left = span.map(|span| span.saturating_sub(airtime + self.answer_span(answer)));
+        let next = left.map_or(Duration::ZERO, |left| self.next_exchange(queue, left));
+        let header = Frame {
+            retry: first.attempts > 1,
+            sequence: first.sequence,
+            nav: duration_field(self.answer_span(answer) + next),
+            ..self.frame(FrameKind::Data, queue.to, Bytes::new(psdu), self.config.data.rate())
+        };
+        let ppdu = Ppdu { header, vector: self.config.data, tid: queue.tid, content: Content::Data(data) };
+        Some(Planned { queue: id, ppdu: Arc::new(ppdu), airtime, answer })
+    }
+
+    /// Time of the SIFS and the exchange that will follow in the same TXOP, of which `left` remains; zero if none will.
+    /// Each exchange reserves the medium for the next one (9.2.5.2), so that nobody comes between who hears one end
+    /// only.
+    fn next_exchange<P: Packet + Copy>(&self, queue: &TrafficQueue<P>, left: Duration) -> Duration {
+        let count = queue.waiting.len() as u64;
+        let Some((packet, _)) = queue.waiting.front().filter(|_| queue.originator.has_space() || !queue.is_agreed)
+        else {
+            return Duration::ZERO;
+        };
+        let (sifs, single) = (self.config.phy.sifs, u64::from(self.config.mpdu_size(packet.len())));
+        let vector = &self.config.data;
+        let (answer, psdu) = if queue.is_agreed && count > 1 {
+            let span = left.saturating_sub(sifs + self.answer_span(Answer::BlockAck)).min(PPDU_TIME_MAX);
+            let longest = self.config.longest_psdu(vector, span).min(self.psdu_max);
+            (Answer::BlockAck, longest.min(count * (end_of_padding(single) + DELIMITER)))
+        } else {
+            (Answer::Ack, single)
+        };
+        let time = sifs + self.config.data_time(vector, Bytes::new(psdu)) + self.answer_span(answer);
+        if psdu >= single && time <= left { time } else { Duration::ZERO }
+    }
+
+    /// The MPDUs of the next PPDU, and the length of the PSDU.
+    fn gather<P: Packet + Copy>(
+        &self,
+        queue: &mut TrafficQueue<P>,
+        frames: u32,
+        bytes: u64,
+    ) -> Option<(DataMpdus<P>, u64)> {
+        let expected = (queue.originator.len() + queue.waiting.len()).min(frames as usize);
+        let mut data = DataMpdus::with_capacity(expected);
+        let mut end = 0;
+        let mut add = |data: &mut DataMpdus<P>, sequence, attempts: u16, size: u32, packet, more: &[P]| {
+            // Each subframe but the last is padded to a multiple of 4 byte (9.7.1).
+            let offset = end_of_padding(end) + DELIMITER;
+            let next = offset + u64::from(size);
+            let fits = data.mpdus().is_empty() || next <= bytes;
+            if fits {
+                data.push(sequence, attempts + 1, offset as u32, size, packet, more);
+                end = next;
+            }
+            fits
+        };
+        let mut is_full = frames == 0;
+        if queue.originator.has_waiting() {
+            for (sequence, slot) in queue.originator.iter() {
+                if is_full || data.mpdus().len() >= frames as usize {
+                    is_full = true;
+                    break;
+                }
+                if slot.state == MpduState::Waiting {
+                    let more = slot.more.as_deref().unwrap_or(&[]);
+                    is_full = !add(&mut data, sequence, slot.attempts, slot.size, slot.packet, more);
+                }
+            }
+        }
+        while !is_full && data.mpdus().len() < frames as usize && queue.originator.has_space() {
+            let Some(&(packet, arrival)) = queue.waiting.front() else { break };
+            let (size, count) = self.next_mpdu(queue);
+            let more: Option<Box<[P]>> =
+                (count > 1).then(|| queue.waiting.range(1..count).map(|(packet, _)| *packet).collect());
+            is_full = !add(&mut data, queue.originator.next(), 0, size, packet, more.as_deref().unwrap_or(&[]));
+            if !is_full {
+                queue.waiting.drain(..count);
+                queue.originator.push(packet, more, size, arrival);
+            }
+        }
+        let last = data.mpdus().last()?;
+        let mut psdu = u64::from(last.offset + last.size);
+        if data.mpdus().len() == 1 && !self.has_single_aggregates() {
+            data.make_bare();
+            psdu -= DELIMITER;
+        }
+        Some((data, psdu))
+    }
+
+    /// Length of the next new MPDU, and number of packets in it: more than one in an A-MSDU (9.3.2.2).
+    #[inline]
+    fn next_mpdu<P: Packet>(&self, queue: &TrafficQueue<P>) -> (u32, usize) {
+        let first = queue.waiting.front().map_or(Bytes::ZERO, |(packet, _)| packet.len());
+        let single = self.config.mpdu_size(first);
+        let Some(limit) = self.amsdu_max else { return (single, 1) };
+        let subframe = |packet: &P| AMSDU_HEADER + self.config.llc_header.as_u64() + packet.len().as_u64();
+        let (mut end, mut count) = (0, 0);
+        for (packet, _) in &queue.waiting {
+            // Each subframe but the last is padded to a multiple of 4 byte.
+            let next = end_of_padding(end) + subframe(packet);
+            if next > limit {
+                break;
+            }
+            (end, count) = (next, count + 1);
+        }
+        if count > 1 { ((self.config.data_header.as_u64() + end) as u32, count) } else { (single, 1) }
+    }
+
+    /// Whether even a single MPDU has the form of an A-MPDU: from VHT on (9.7.1, S-MPDU).
+    fn has_single_aggregates(&self) -> bool {
+        match &self.config.data {
+            Vector::NonHt(_) => false,
+            Vector::Mode(mode) => mode.choice().format != Format::Ht,
+        }
+    }
+
+    /// A block acknowledgement request.
+    fn request<P: Packet + Copy>(
+        &self,
+        id: QueueId,
+        queue: &TrafficQueue<P>,
+        span: Option<Duration>,
+    ) -> Option<Planned<P>> {
+        let rate = self.config.answer_rate(&self.config.data);
+        let airtime = self.config.answer_time(rate, REQUEST_SIZE);
+        let answer = Answer::BlockAck;
+        if span.is_some_and(|span| airtime + self.answer_span(answer) > span) {
+            return None;
+        }
+        let nav = duration_field(self.answer_span(answer));
+        let header = Frame { nav, ..self.frame(FrameKind::BlockAckRequest, queue.to, REQUEST_SIZE, rate) };
+        let content = Content::BlockAckRequest { start: queue.originator.start() };
+        let ppdu = Ppdu { header, vector: Vector::NonHt(rate), tid: queue.tid, content };
+        Some(Planned { queue: id, ppdu: Arc::new(ppdu), airtime, answer })
+    }
+}
+
+/// The end of a subframe with its padding.
+const fn end_of_padding(end: u64) -> u64 {
+    end.div_ceil(4) * 4
+}

@@ -1,0 +1,192 @@
+//! The receiving end of a block acknowledgement agreement: the scoreboard that answers are made from (802.11-2020,
+//! 10.25.6.4, full state) and the buffer that restores the order (10.25.6.6).
+//!
+//! ```text
+//!   scoreboard  |x|x|x|_|x|_|_|_|     from WinStart_R, as long as the window; moves with the newest MPDU
+//!   buffer            |_|x|           from WinStart_B: the oldest number that has not been handed up
+//! ```
+
+use super::frames::{BlockAck, DataMpdus, Mpdu, MpduSet, Ppdu, SEQUENCES, WINDOW_MAX, after, ahead};
+use crate::service::MacOutput;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A number this far ahead is an old one (10.25.6.6.1).
+const HALF: u16 = SEQUENCES / 2;
+
+/// An MPDU that waits for those before it: its place in the PPDU that brought it.
+type Held<P> = Option<(Arc<Ppdu<P>>, u32)>;
+
+/// The receiving end of an agreement.
+#[derive(Clone, Debug)]
+pub(super) struct Recipient<P> {
+    window: u16,
+    /// WinStart_R.
+    scored_from: u16,
+    /// A bit for each number of the scoreboard, by the number modulo [`WINDOW_MAX`].
+    scores: MpduSet,
+    /// WinStart_B.
+    start: u16,
+    /// MPDUs from WinStart_B on; the first is always missing.
+    held: VecDeque<Held<P>>,
+    /// Number of those that are there.
+    holding: u32,
+}
+
+impl<P: Copy> Recipient<P> {
+    /// An agreement of `window` from the number `start` on.
+    pub fn new(window: u16, start: u16) -> Self {
+        let (scores, held) = (MpduSet::default(), VecDeque::new());
+        Self { window, scored_from: start, scores, start, held, holding: 0 }
+    }
+
+    /// MPDUs that wait for others.
+    pub fn holding(&self) -> u32 {
+        self.holding
+    }
+
+    /// The MPDUs of a PPDU have come; `is_intact` says which.
+    pub fn on_ppdu(
+        &mut self,
+        ppdu: &Arc<Ppdu<P>>,
+        data: &DataMpdus<P>,
+        intact: Option<&MpduSet>,
+        outputs: &mut VecDeque<MacOutput<P>>,
+    ) {
+        for (place, mpdu) in data.mpdus().iter().enumerate() {
+            if intact.is_none_or(|intact| intact.contains(place)) {
+                self.score(mpdu.sequence);
+                self.accept(ppdu, data, place as u32, mpdu, outputs);
+            }
+        }
+    }
+
+    #[inline]
+    fn score(&mut self, sequence: u16) {
+        let distance = ahead(self.scored_from, sequence);
+        if distance >= HALF {
+            return;
+        }
+        if distance >= self.window {
+            self.score_from(after(sequence, SEQUENCES + 1 - self.window));
+        }
+        self.scores.insert(usize::from(sequence % WINDOW_MAX));
+    }
+
+    /// Moves the scoreboard on; numbers that enter it have not come.
+    fn score_from(&mut self, from: u16) {
+        let distance = ahead(self.scored_from, from);
+        for step in 0..distance.min(self.window) {
+            let entered = self.scored_from + self.window + step;
+            self.scores.remove(usize::from(entered % WINDOW_MAX));
+        }
+        if distance > self.window {
+            self.scores = MpduSet::default();
+        }
+        self.scored_from = from;
+    }
+
+    #[inline]
+    fn accept(
+        &mut self,
+        ppdu: &Arc<Ppdu<P>>,
+        data: &DataMpdus<P>,
+        place: u32,
+        mpdu: &Mpdu,
+        outputs: &mut VecDeque<MacOutput<P>>,
+    ) {
+        let distance = ahead(self.start, mpdu.sequence);
+        if distance >= HALF {
+            return discard(data, mpdu, outputs);
+        }
+        if distance >= self.window {
+            self.release_before(after(mpdu.sequence, SEQUENCES + 1 - self.window), outputs);
+        }
+        let distance = usize::from(ahead(self.start, mpdu.sequence));
+        if distance == 0 {
+            self.start = after(self.start, 1);
+            self.held.pop_front();
+            hand_up(ppdu, place, outputs);
+            return self.release_in_order(outputs);
+        }
+        if self.held.len() <= distance {
+            self.held.resize_with(distance + 1, || None);
+        }
+        match &mut self.held[distance] {
+            Some(_) => discard(data, mpdu, outputs),
+            free => {
+                *free = Some((ppdu.clone(), place));
+                self.holding += 1;
+            }
+        }
+    }
+
+    /// Hands up what follows without a gap.
+    #[inline]
+    fn release_in_order(&mut self, outputs: &mut VecDeque<MacOutput<P>>) {
+        while self.holding > 0
+            && let Some((ppdu, place)) = self.held.front_mut().and_then(Option::take)
+        {
+            self.held.pop_front();
+            self.holding -= 1;
+            self.start = after(self.start, 1);
+            hand_up(&ppdu, place, outputs);
+        }
+    }
+
+    /// Hands up everything before `start`, with its gaps, and then what follows without one.
+    fn release_before(&mut self, start: u16, outputs: &mut VecDeque<MacOutput<P>>) {
+        for _ in 0..usize::from(ahead(self.start, start)).min(self.held.len()) {
+            if let Some(Some((ppdu, place))) = self.held.pop_front() {
+                self.holding -= 1;
+                hand_up(&ppdu, place, outputs);
+            }
+        }
+        self.start = start;
+        self.release_in_order(outputs);
+    }
+
+    /// A request: the sender has given up everything before `start` (10.25.6.6.3).
+    pub fn on_request(&mut self, start: u16, outputs: &mut VecDeque<MacOutput<P>>) {
+        let distance = ahead(self.scored_from, start);
+        if distance > 0 && distance < HALF {
+            self.score_from(start);
+        }
+        let distance = ahead(self.start, start);
+        if distance > 0 && distance < HALF {
+            self.release_before(start, outputs);
+        }
+    }
+
+    /// The answer to a PPDU or a request.
+    pub fn answer(&self) -> BlockAck {
+        let mut received = MpduSet::default();
+        for place in 0..self.window {
+            let sequence = after(self.scored_from, place);
+            if self.scores.contains(usize::from(sequence % WINDOW_MAX)) {
+                received.insert(usize::from(place));
+            }
+        }
+        BlockAck { start: self.scored_from, window: self.window, received }
+    }
+}
+
+/// Hands up an MPDU, in one output with those before it in its PPDU.
+#[inline]
+fn hand_up<P: Copy>(ppdu: &Arc<Ppdu<P>>, place: u32, outputs: &mut VecDeque<MacOutput<P>>) {
+    if let Some(MacOutput::DeliverRun { ppdu: last, mpdus }) = outputs.back_mut()
+        && mpdus.end == place
+        && Arc::ptr_eq(last, ppdu)
+    {
+        mpdus.end += 1;
+        return;
+    }
+    outputs.push_back(MacOutput::DeliverRun { ppdu: ppdu.clone(), mpdus: place..place + 1 });
+}
+
+/// An MPDU that has come before, or whose place was given up.
+fn discard<P: Copy>(data: &DataMpdus<P>, mpdu: &Mpdu, outputs: &mut VecDeque<MacOutput<P>>) {
+    for packet in data.msdus_of(mpdu) {
+        outputs.push_back(MacOutput::Discard { packet: *packet, is_duplicate: true });
+    }
+}

@@ -1,0 +1,174 @@
+//! Answers to frames of others: acknowledgements, block acknowledgements, CTS (802.11-2020, 10.3.2.9, 10.3.2.11,
+//! 10.25.6.5), and the packets that come with them.
+
+use super::Edca;
+use super::frames::{BlockAck, Content, MpduSet, Ppdu, Vector};
+use super::plan::Answer;
+use crate::dcf::{ACK_SIZE, CTS_SIZE};
+use crate::frame::{Address, Frame, FrameKind, duration_field};
+use crate::service::{Access, MacOutput};
+use airbraid_engine::Packet;
+use airbraid_units::{Bytes, Duration, Instant};
+use std::sync::Arc;
+
+impl<P: Packet + Copy> Edca<P> {
+    /// A reception ends; returns whether the station could hear it: half duplex, it hears nothing of what ends while it
+    /// transmits, or turns round to.
+    fn end_reception(&mut self, now: Instant, idle: bool) -> bool {
+        if idle {
+            self.sense.on_idle(now);
+        }
+        self.transmitting_until <= now
+    }
+
+    /// A reception ends with an error.
+    pub(super) fn on_error(&mut self, now: Instant, idle: bool) {
+        if self.end_reception(now, idle) {
+            self.sense.on_error(now);
+            self.conclude(now, None);
+        }
+    }
+
+    /// A frame for another station sets the NAV.
+    pub(super) fn on_overheard(&mut self, now: Instant, frame: &Frame<()>, idle: bool) {
+        if self.end_reception(now, idle) {
+            self.sense.on_success();
+            self.conclude(now, None);
+            let is_probationary = self.planner.config.nav_reset && frame.kind == FrameKind::Rts;
+            let probation = is_probationary.then(|| {
+                let cts = self.planner.config.answer_time(frame.rate, CTS_SIZE);
+                self.planner.config.nav_probation(cts)
+            });
+            self.sense.nav.update(now, frame.nav, probation);
+        }
+    }
+
+    /// A plain frame for this station, or for all.
+    pub(super) fn on_received(&mut self, now: Instant, frame: &Frame<P>, idle: bool) {
+        if !self.end_reception(now, idle) {
+            return;
+        }
+        self.sense.on_success();
+        let answer = match frame.kind {
+            FrameKind::Cts => Some(Answer::Cts),
+            FrameKind::Ack => Some(Answer::Ack),
+            _ => None,
+        };
+        self.conclude(now, answer.map(|answer| (frame.from, answer, None)));
+        match frame.kind {
+            FrameKind::Data => self.on_plain_data(now, frame),
+            FrameKind::Rts => self.on_rts(now, frame),
+            _ => {}
+        }
+    }
+
+    /// A frame to all, or from a station without QoS.
+    fn on_plain_data(&mut self, now: Instant, frame: &Frame<P>) {
+        if frame.to != Address::BROADCAST {
+            self.acknowledge(now, &frame.header(), &Vector::NonHt(frame.rate));
+        }
+        let Some(packet) = frame.payload else { return };
+        if frame.to == Address::BROADCAST || self.duplicates.is_new(frame.from, frame.sequence, frame.retry) {
+            self.outputs.push_back(MacOutput::Deliver { from: frame.from, packet });
+        } else {
+            self.stats.duplicates += 1;
+        }
+    }
+
+    fn acknowledge(&mut self, now: Instant, header: &Frame<()>, vector: &Vector) {
+        let config = &self.planner.config;
+        let rate = config.answer_rate(vector);
+        let (sifs, airtime) = (config.phy.sifs, config.answer_time(rate, ACK_SIZE));
+        let ack = self.planner.frame(FrameKind::Ack, header.from, ACK_SIZE, rate);
+        let nav = reserved_behind(header, sifs + airtime);
+        self.transmit(Frame { nav, ..ack }, now + sifs, airtime, Access::Response);
+    }
+
+    fn on_rts(&mut self, now: Instant, frame: &Frame<P>) {
+        self.sense.nav.settle(now);
+        // 10.3.2.9: a station whose NAV is set does not answer.
+        if self.sense.nav.is_set(now) {
+            return;
+        }
+        let config = &self.planner.config;
+        let rate = config.answer_rate(&Vector::NonHt(frame.rate));
+        let (sifs, airtime) = (config.phy.sifs, config.answer_time(rate, CTS_SIZE));
+        let nav = reserved_behind(&frame.header(), sifs + airtime);
+        let cts = self.planner.frame(FrameKind::Cts, frame.from, CTS_SIZE, rate);
+        self.transmit(Frame { nav, ..cts }, now + sifs, airtime, Access::Response);
+    }
+
+    /// A PPDU for this station.
+    pub(super) fn on_ppdu(&mut self, now: Instant, ppdu: &Arc<Ppdu<P>>, intact: Option<&MpduSet>, idle: bool) {
+        if !self.end_reception(now, idle) {
+            return self.discard(ppdu, intact);
+        }
+        self.sense.on_success();
+        let from = ppdu.header.from;
+        match &ppdu.content {
+            Content::BlockAck(block_ack) => self.conclude(now, Some((from, Answer::BlockAck, Some(block_ack)))),
+            _ => self.conclude(now, None),
+        }
+        match &ppdu.content {
+            Content::Data(data) => {
+                if data.mpdus().len() > 1 {
+                    self.traffic.receive(ppdu, intact, &mut self.outputs);
+                    self.answer_block(now, ppdu);
+                } else {
+                    self.acknowledge(now, &ppdu.header, &ppdu.vector);
+                    self.receive_single(ppdu, intact);
+                }
+            }
+            Content::BlockAckRequest { start } => {
+                self.traffic.recipient(from, ppdu.tid).on_request(*start, &mut self.outputs);
+                self.answer_block(now, ppdu);
+            }
+            Content::BlockAck(_) => {}
+        }
+    }
+
+    /// A single MPDU: in order with the others where there is an agreement, or only new.
+    fn receive_single(&mut self, ppdu: &Arc<Ppdu<P>>, intact: Option<&MpduSet>) {
+        if self.planner.config.aggregation.ampdu.is_some() {
+            return self.traffic.receive(ppdu, intact, &mut self.outputs);
+        }
+        let header = &ppdu.header;
+        let sender = Address(header.from.0 * 8 + u32::from(ppdu.tid));
+        if self.single_duplicates.is_new(sender, header.sequence, header.retry) {
+            self.outputs.push_back(MacOutput::DeliverRun { ppdu: ppdu.clone(), mpdus: 0..1 });
+        } else {
+            self.stats.duplicates += 1;
+            self.discard(ppdu, intact);
+        }
+    }
+
+    /// The packets of a PPDU that nobody wants.
+    fn discard(&mut self, ppdu: &Ppdu<P>, intact: Option<&MpduSet>) {
+        let Some(data) = ppdu.data() else { return };
+        for (place, mpdu) in data.mpdus().iter().enumerate() {
+            if intact.is_none_or(|intact| intact.contains(place)) {
+                for packet in data.msdus_of(mpdu) {
+                    self.outputs.push_back(MacOutput::Discard { packet: *packet, is_duplicate: true });
+                }
+            }
+        }
+    }
+
+    /// Answers with what has come of a peer's MPDUs.
+    fn answer_block(&mut self, now: Instant, ppdu: &Ppdu<P>) {
+        let (from, tid) = (ppdu.header.from, ppdu.tid);
+        let block_ack = self.traffic.recipient(from, tid).answer();
+        let config = &self.planner.config;
+        let (rate, size): (_, Bytes) = (config.answer_rate(&ppdu.vector), BlockAck::size(block_ack.window));
+        let (at, airtime) = (now + config.phy.sifs, config.answer_time(rate, size));
+        let nav = reserved_behind(&ppdu.header, config.phy.sifs + airtime);
+        let header = Frame { nav, ..self.planner.frame(FrameKind::BlockAck, from, size, rate) };
+        let answer = Ppdu { header, vector: Vector::NonHt(rate), tid, content: Content::BlockAck(block_ack) };
+        self.transmit_ppdu(&Arc::new(answer), at, airtime, Access::Response);
+    }
+}
+
+/// The Duration field of an answer: what the frame that it answers has reserved, less the answer itself (9.2.5.7).
+fn reserved_behind(header: &Frame<()>, answer: Duration) -> Duration {
+    duration_field(header.nav.saturating_sub(answer))
+}

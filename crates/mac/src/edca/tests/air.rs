@@ -1,0 +1,375 @@
+//! A few EDCA stations on an ideal medium: energy arrives at once, frames that overlap are destroyed, radios are half
+//! duplex, and a test decides which frames and MPDUs are lost.
+
+use super::super::{AccessCategory, Content, Edca, EdcaConfig, MpduSet, Ppdu};
+use crate::frame::{Address, Frame, FrameKind};
+use crate::service::{MacInput, MacOutput, Msdu, Outcome};
+use airbraid_engine::{Packet, Stream, Wake, step};
+use airbraid_units::{Bytes, Duration, Instant};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payload {
+    pub id: u32,
+    pub size: u64,
+    pub priority: u8,
+}
+
+impl Packet for Payload {
+    fn len(&self) -> Bytes {
+        Bytes::new(self.size)
+    }
+    fn flow_bucket(&self) -> u16 {
+        0
+    }
+    fn priority(&self) -> u8 {
+        self.priority
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Signal {
+    Frame(Frame<Payload>),
+    Ppdu(Arc<Ppdu<Payload>>),
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    End(usize),
+    Tell(usize, Msdu<Payload>),
+    Start(usize),
+}
+
+#[derive(Clone, Debug)]
+struct Sent {
+    from: usize,
+    signal: Signal,
+    airtime: Duration,
+    is_garbled: bool,
+}
+
+/// A decision about what is lost: of a kind of frame, its number among those of its kind, and the place of an MPDU.
+pub type Fate = Box<dyn FnMut(Instant, FrameKind, u32, usize) -> bool>;
+
+pub struct Air {
+    pub stations: Vec<Edca<Payload>>,
+    pub fate: Fate,
+    pub now: Instant,
+    /// One line for each transmission, delivery and report.
+    pub timeline: String,
+    /// Deliveries: station, sender, packet.
+    pub delivered: Vec<(usize, u32, u32)>,
+    /// Reports: station, packet, outcome.
+    pub outcomes: Vec<(usize, u32, Outcome)>,
+    /// Packets that a station was given a reference to and has not given back.
+    pub references: Vec<BTreeMap<u32, u32>>,
+    /// Packets that were sent and whose fate is not known to their sender, with receiver, TID and sequence number.
+    outstanding: Vec<BTreeMap<u32, (u32, u8, u16)>>,
+    window: u16,
+    wakes: Vec<Option<Wake>>,
+    sent: Vec<Sent>,
+    on_air: BTreeSet<usize>,
+    busy: Vec<bool>,
+    events: BTreeMap<(Instant, u8, usize), Event>,
+    scheduled: usize,
+    counts: BTreeMap<&'static str, u32>,
+}
+
+pub fn at(us: u64) -> Instant {
+    Instant::from_nanos(us * 1_000)
+}
+
+fn name(index: usize) -> char {
+    char::from(b'A' + index as u8)
+}
+
+fn names(address: Address) -> String {
+    if address == Address::BROADCAST { "all".to_owned() } else { name(address.0 as usize).to_string() }
+}
+
+const fn word(kind: FrameKind) -> &'static str {
+    match kind {
+        FrameKind::Data => "DATA",
+        FrameKind::Ack => "ACK",
+        FrameKind::Rts => "RTS",
+        FrameKind::Cts => "CTS",
+        FrameKind::BlockAck => "BA",
+        FrameKind::BlockAckRequest => "BAR",
+        _ => "other",
+    }
+}
+
+/// Numbers as "0..=3, 5".
+fn runs(numbers: &[u16]) -> String {
+    let mut out: Vec<(u16, u16)> = Vec::new();
+    for &number in numbers {
+        match out.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => out.push((number, number)),
+        }
+    }
+    let show = |(a, b): &(u16, u16)| if a == b { a.to_string() } else { format!("{a}..={b}") };
+    out.iter().map(show).collect::<Vec<_>>().join(", ")
+}
+
+impl Air {
+    pub fn new(config: EdcaConfig, count: u32, seed: u64) -> Self {
+        let station = |index: u32| {
+            let stream = |purpose| Stream::new(seed, u64::from(index), purpose);
+            Edca::new(config, Address(index), ["bk", "be", "vi", "vo"].map(stream))
+        };
+        let n = count as usize;
+        Self {
+            stations: (0..count).map(station).collect(),
+            fate: Box::new(|_, _, _, _| false),
+            now: Instant::ZERO,
+            timeline: String::new(),
+            delivered: vec![],
+            outcomes: vec![],
+            references: vec![BTreeMap::new(); n],
+            outstanding: vec![BTreeMap::new(); n],
+            window: config.aggregation.window,
+            wakes: vec![None; n],
+            sent: vec![],
+            on_air: BTreeSet::new(),
+            busy: vec![false; n],
+            events: BTreeMap::new(),
+            scheduled: 0,
+            counts: BTreeMap::new(),
+        }
+    }
+
+    fn schedule(&mut self, at: Instant, event: Event) {
+        let phase = match event {
+            Event::End(_) => 0,
+            Event::Tell(..) => 1,
+            Event::Start(_) => 2,
+        };
+        self.scheduled += 1;
+        self.events.insert((at, phase, self.scheduled), event);
+    }
+
+    /// A packet of 1500 byte for the MAC of `from`.
+    pub fn send(&mut self, at: Instant, from: usize, to: u32, id: u32, category: AccessCategory) {
+        let packet = Payload { id, size: 1_500, priority: category.priority() };
+        self.schedule(at, Event::Tell(from, Msdu { to: Address(to), packet }));
+    }
+
+    pub fn run(&mut self, end: Instant) {
+        loop {
+            let event = self.events.first_key_value().map(|(&(at, phase, _), _)| (at, phase));
+            let timers = self.wakes.iter().enumerate();
+            let timer = timers.filter_map(|(i, wake)| Some((wake.as_ref()?.at, i))).min();
+            let timer_first = timer.is_some_and(|(at, _)| event.is_none_or(|event| (at, 1) < event));
+            match if timer_first { timer.map(|(at, _)| at) } else { event.map(|(at, _)| at) } {
+                Some(at) if at <= end => self.now = at,
+                _ => break,
+            }
+            if let (true, Some((_, station))) = (timer_first, timer) {
+                self.drive(station, None);
+            } else if let Some((_, event)) = self.events.pop_first() {
+                self.happen(event);
+            }
+        }
+        self.now = end;
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Tell(station, msdu) => self.drive(station, Some(MacInput::Enqueue(msdu))),
+            Event::Start(number) => {
+                if !self.on_air.is_empty() {
+                    self.sent[number].is_garbled = true;
+                    for other in &self.on_air {
+                        self.sent[*other].is_garbled = true;
+                    }
+                }
+                self.on_air.insert(number);
+                let from = self.sent[number].from;
+                for station in (0..self.stations.len()).filter(|station| *station != from) {
+                    if !std::mem::replace(&mut self.busy[station], true) {
+                        self.drive(station, Some(MacInput::Busy));
+                    }
+                }
+                self.schedule(self.now + self.sent[number].airtime, Event::End(number));
+            }
+            Event::End(number) => self.end(number),
+        }
+    }
+
+    fn end(&mut self, number: usize) {
+        self.on_air.remove(&number);
+        let Sent { from, signal, is_garbled, .. } = self.sent[number].clone();
+        let header = match &signal {
+            Signal::Frame(frame) => frame.header(),
+            Signal::Ppdu(ppdu) => ppdu.header,
+        };
+        let nth = *self.counts.get(word(header.kind)).unwrap_or(&0);
+        for station in (0..self.stations.len()).filter(|station| *station != from) {
+            let others = self.on_air.iter().any(|other| self.sent[*other].from != station);
+            self.busy[station] = others;
+            let idle = !others;
+            let is_own = header.to == Address(station as u32);
+            let is_for = is_own || header.to == Address::BROADCAST;
+            let now = self.now;
+            let mut loses = |place| is_own && (self.fate)(now, header.kind, nth, place);
+            let input = match &signal {
+                _ if is_garbled => MacInput::ReceptionError { idle },
+                Signal::Frame(frame) if is_for && loses(0) => {
+                    let _ = frame;
+                    MacInput::ReceptionError { idle }
+                }
+                Signal::Frame(frame) if is_for => MacInput::Received { frame: *frame, idle },
+                Signal::Ppdu(ppdu) if is_own => {
+                    let mut intact = MpduSet::default();
+                    let count = ppdu.data().map_or(1, |data| data.mpdus().len());
+                    (0..count).filter(|place| !loses(*place)).for_each(|place| intact.insert(place));
+                    if intact.is_empty() {
+                        MacInput::ReceptionError { idle }
+                    } else {
+                        self.refer(station, ppdu, &intact);
+                        MacInput::ReceivedPpdu { ppdu: ppdu.clone(), intact: Some(Box::new(intact)), idle }
+                    }
+                }
+                _ => MacInput::Overheard { frame: header, idle },
+            };
+            self.drive(station, Some(input));
+        }
+    }
+
+    fn refer(&mut self, station: usize, ppdu: &Ppdu<Payload>, intact: &MpduSet) {
+        let Some(data) = ppdu.data() else { return };
+        for (_, mpdu) in data.mpdus().iter().enumerate().filter(|(place, _)| intact.contains(*place)) {
+            for packet in data.msdus_of(mpdu) {
+                *self.references[station].entry(packet.id).or_default() += 1;
+            }
+        }
+    }
+
+    fn give_back(&mut self, station: usize, id: u32) {
+        let count = self.references[station].get_mut(&id).expect("a packet that was not given");
+        *count -= 1;
+        if *count == 0 {
+            self.references[station].remove(&id);
+        }
+    }
+
+    fn drive(&mut self, station: usize, input: Option<MacInput<Payload>>) {
+        let mut outputs = vec![];
+        self.wakes[station] = step(&mut self.stations[station], self.now, input, |output| outputs.push(output));
+        outputs.into_iter().for_each(|output| self.carry_out(station, output));
+    }
+
+    fn carry_out(&mut self, station: usize, output: MacOutput<Payload>) {
+        let me = name(station);
+        match output {
+            MacOutput::Transmit { frame, at, airtime, .. } => {
+                *self.counts.entry(word(frame.kind)).or_default() += 1;
+                let id = frame.payload.map_or(String::new(), |payload| format!(" {}", payload.id));
+                let nav = frame.nav.as_micros();
+                let line = format!("{me} {}{id} to {} for {airtime}, nav {nav}", word(frame.kind), names(frame.to));
+                self.note(at, &line);
+                self.put(station, Signal::Frame(frame), at, airtime);
+            }
+            MacOutput::TransmitPpdu { ppdu, at, airtime, .. } => {
+                *self.counts.entry(word(ppdu.header.kind)).or_default() += 1;
+                let what = match &ppdu.content {
+                    Content::Data(data) => {
+                        let numbers: Vec<u16> = data.mpdus().iter().map(|mpdu| mpdu.sequence).collect();
+                        self.check_window(station, &ppdu);
+                        let again = if data.mpdus().iter().any(|mpdu| mpdu.attempts > 1) { " again" } else { "" };
+                        format!("{}{again}", runs(&numbers))
+                    }
+                    Content::BlockAck(answer) => {
+                        let all = 0..answer.window;
+                        let numbers: Vec<u16> = all.map(|k| (answer.start + k) % 4_096).collect();
+                        let came: Vec<u16> = numbers.into_iter().filter(|n| answer.acknowledges(*n)).collect();
+                        format!(
+                            "from {}: {}",
+                            answer.start,
+                            if came.is_empty() { "none".to_owned() } else { runs(&came) }
+                        )
+                    }
+                    Content::BlockAckRequest { start } => format!("from {start}"),
+                };
+                let (kind, to, nav) = (ppdu.header.kind, ppdu.header.to, ppdu.header.nav.as_micros());
+                self.note(at, &format!("{me} {} {what} to {} for {airtime}, nav {nav}", word(kind), names(to)));
+                self.put(station, Signal::Ppdu(ppdu), at, airtime);
+            }
+            MacOutput::DeliverRun { ppdu, mpdus } => {
+                let from = ppdu.header.from.0;
+                let packets: Vec<Payload> = ppdu.data().unwrap().msdus_of_run(&mpdus).to_vec();
+                for packet in &packets {
+                    self.delivered.push((station, from, packet.id));
+                    self.give_back(station, packet.id);
+                }
+                let ids: Vec<u16> = packets.iter().map(|packet| packet.id as u16).collect();
+                self.note(self.now, &format!("{me} has {} from {}", runs(&ids), name(from as usize)));
+            }
+            MacOutput::Discard { packet, .. } => {
+                self.give_back(station, packet.id);
+                self.note(self.now, &format!("{me} has {} already", packet.id));
+            }
+            MacOutput::AcknowledgedRun { ppdu, mpdus } => {
+                let packets: Vec<Payload> = ppdu.data().unwrap().msdus_of_run(&mpdus).to_vec();
+                for packet in &packets {
+                    self.outcomes.push((station, packet.id, Outcome::Acknowledged));
+                    self.outstanding[station].remove(&packet.id);
+                }
+                let ids: Vec<u16> = packets.iter().map(|packet| packet.id as u16).collect();
+                self.note(self.now, &format!("{me} is done with {}", runs(&ids)));
+            }
+            MacOutput::Status { msdu, outcome, attempts } => {
+                self.outcomes.push((station, msdu.packet.id, outcome));
+                self.outstanding[station].remove(&msdu.packet.id);
+                self.note(self.now, &format!("{me} is done with {}: {outcome:?}, {attempts} sent", msdu.packet.id));
+            }
+            MacOutput::Deliver { from, packet } => {
+                self.delivered.push((station, from.0, packet.id));
+                self.note(self.now, &format!("{me} has {} from {}", packet.id, names(from)));
+            }
+            MacOutput::Tune { .. } | MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => {
+                unreachable!("it does none of these")
+            }
+        }
+    }
+
+    /// No number lies a window or more beyond one that is neither acknowledged nor given up.
+    fn check_window(&mut self, station: usize, ppdu: &Ppdu<Payload>) {
+        let data = ppdu.data().unwrap();
+        for mpdu in data.mpdus() {
+            for packet in data.msdus_of(mpdu) {
+                self.outstanding[station].insert(packet.id, (ppdu.header.to.0, ppdu.tid, mpdu.sequence));
+            }
+        }
+        for number in data.mpdus().iter().map(|mpdu| mpdu.sequence) {
+            for (to, tid, other) in self.outstanding[station].values() {
+                if (*to, *tid) != (ppdu.header.to.0, ppdu.tid) {
+                    continue;
+                }
+                let ahead = number.wrapping_sub(*other) % 4_096;
+                assert!(ahead < self.window || ahead > 2_048, "{number} while {other} is under way");
+            }
+        }
+    }
+
+    fn put(&mut self, from: usize, signal: Signal, at: Instant, airtime: Duration) {
+        self.sent.push(Sent { from, signal, airtime, is_garbled: false });
+        self.schedule(at, Event::Start(self.sent.len() - 1));
+    }
+
+    fn note(&mut self, at: Instant, line: &str) {
+        let ns = at.as_nanos();
+        self.timeline += &format!("{:>9}.{} {line}\n", ns / 1_000, ns % 1_000 / 100);
+    }
+
+    /// Compares the timeline with a transcript whose indentation does not count.
+    #[track_caller]
+    pub fn reads(&self, expected: &str) {
+        let trim =
+            |text: &str| text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+        let (ours, expected) = (trim(&self.timeline), trim(expected));
+        assert!(ours == expected, "reads\n{ours}\n\nand not\n{expected}");
+    }
+}

@@ -1,0 +1,258 @@
+//! Exchanges that a person can read, and promises under random loss.
+
+mod air;
+mod recipient;
+
+use super::{AccessCategory, EdcaConfig, Repair, Vector};
+use crate::frame::FrameKind;
+use crate::phy::OFDM_RATES;
+use crate::ppdu::{Band, Choice, Format, Mode, Width};
+use crate::service::Outcome;
+use air::{Air, at};
+use airbraid_engine::Stream;
+use airbraid_units::{Bytes, Duration};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+use AccessCategory::{Background, BestEffort, Video, Voice};
+
+/// 802.11ax, 20 MHz, MCS 7.
+fn config() -> EdcaConfig {
+    let choice = Choice { mcs: 7, width: Width::Mhz20, ..Choice::new(Format::He) };
+    EdcaConfig::new(Vector::Mode(Mode::new(choice).unwrap()), Band::Ghz5)
+}
+
+fn of_window(window: u16) -> EdcaConfig {
+    let mut config = config();
+    (config.aggregation.window, config.aggregation.ampdu_frames) = (window, u32::from(window));
+    config
+}
+
+#[test]
+fn four_packets_go_as_one_aggregate_and_a_lost_one_goes_again() {
+    let mut air = Air::new(config(), 2, 1);
+    air.fate = Box::new(|_, kind, nth, place| kind == FrameKind::Data && nth == 1 && place == 1);
+    for id in 0..5 {
+        air.send(at(10), 0, 1, id, BestEffort);
+    }
+    air.run(at(5_000));
+    air.reads(
+        "
+        18.0 A DATA 0..=4 to B for 764 us, nav 56
+        782.0 B has 0 from A
+        798.0 B BA from 0: 0, 2..=4 to A for 40 us, nav 0
+        838.0 A is done with 0
+        838.0 A is done with 2..=4
+        926.0 A DATA 1 again to B for 192.8 us, nav 44
+        1134.8 B ACK to A for 28 us, nav 0
+        1118.8 B has 1 from A
+        1118.8 B has 2..=4 from A
+        1162.8 A is done with 1
+        ",
+    );
+}
+
+#[test]
+fn a_lost_block_ack_is_asked_for() {
+    let mut air = Air::new(config(), 2, 1);
+    air.fate = Box::new(|_, kind, nth, _| kind == FrameKind::BlockAck && nth == 1);
+    for id in 0..4 {
+        air.send(at(10), 0, 1, id, BestEffort);
+    }
+    air.run(at(5_000));
+    air.reads(
+        "
+        18.0 A DATA 0..=3 to B for 628 us, nav 56
+        646.0 B has 0..=3 from A
+        662.0 B BA from 0: 0..=3 to A for 40 us, nav 0
+        895.0 A BAR from 0 to B for 32 us, nav 56
+        943.0 B BA from 0: 0..=3 to A for 40 us, nav 0
+        983.0 A is done with 0..=3
+        ",
+    );
+}
+
+#[test]
+fn after_a_lost_block_ack_the_aggregate_goes_again_where_that_is_asked_for() {
+    let mut config = config();
+    config.aggregation.repair = Repair::Retransmit;
+    let mut air = Air::new(config, 2, 1);
+    air.fate = Box::new(|_, kind, nth, _| kind == FrameKind::BlockAck && nth == 1);
+    for id in 0..4 {
+        air.send(at(10), 0, 1, id, BestEffort);
+    }
+    air.run(at(5_000));
+    air.reads(
+        "
+        18.0 A DATA 0..=3 to B for 628 us, nav 56
+        646.0 B has 0..=3 from A
+        662.0 B BA from 0: 0..=3 to A for 40 us, nav 0
+        895.0 A DATA 0..=3 again to B for 628 us, nav 56
+        1523.0 B has 0 already
+        1523.0 B has 1 already
+        1523.0 B has 2 already
+        1523.0 B has 3 already
+        1539.0 B BA from 0: 0..=3 to A for 40 us, nav 0
+        1579.0 A is done with 0..=3
+        ",
+    );
+}
+
+#[test]
+fn an_mpdu_that_is_given_up_does_not_hold_up_those_behind_it() {
+    let mut config = config();
+    config.aggregation.retry_limit = Some(2);
+    let mut air = Air::new(config, 2, 1);
+    air.fate = Box::new(|_, kind, nth, place| kind == FrameKind::Data && (nth <= 2 && place == 0));
+    for id in 0..4 {
+        air.send(at(10), 0, 1, id, BestEffort);
+    }
+    air.run(at(5_000));
+    air.reads(
+        "
+        18.0 A DATA 0..=3 to B for 628 us, nav 56
+        662.0 B BA from 0: 1..=3 to A for 40 us, nav 0
+        702.0 A is done with 1..=3
+        790.0 A DATA 0 again to B for 192.8 us, nav 44
+        1027.8 A is done with 0: RetryLimit, 2 sent
+        1169.8 A BAR from 4 to B for 32 us, nav 56
+        1201.8 B has 1..=3 from A
+        1217.8 B BA from 4: none to A for 40 us, nav 0
+        ",
+    );
+}
+
+#[test]
+fn a_txop_holds_as_many_exchanges_as_fit() {
+    let mut config = EdcaConfig::new(Vector::NonHt(OFDM_RATES[7]), Band::Ghz5);
+    config.functions[BestEffort.index()].txop = Duration::from_micros(1_024);
+    let mut air = Air::new(config, 2, 1);
+    for id in 0..5 {
+        air.send(at(10), 0, 1, id, BestEffort);
+    }
+    air.run(at(5_000));
+    air.reads(
+        "
+        18.0 A DATA 0 to B for 252 us, nav 356
+        286.0 B ACK to A for 28 us, nav 312
+        270.0 B has 0 from A
+        314.0 A is done with 0
+        330.0 A DATA 1 to B for 252 us, nav 356
+        598.0 B ACK to A for 28 us, nav 312
+        582.0 B has 1 from A
+        626.0 A is done with 1
+        642.0 A DATA 2 to B for 252 us, nav 44
+        910.0 B ACK to A for 28 us, nav 0
+        894.0 B has 2 from A
+        938.0 A is done with 2
+        1026.0 A DATA 3 to B for 252 us, nav 356
+        1294.0 B ACK to A for 28 us, nav 312
+        1278.0 B has 3 from A
+        1322.0 A is done with 3
+        1338.0 A DATA 4 to B for 252 us, nav 44
+        1606.0 B ACK to A for 28 us, nav 0
+        1590.0 B has 4 from A
+        1634.0 A is done with 4
+        ",
+    );
+}
+
+#[test]
+fn a_higher_category_wins_inside_the_station() {
+    let mut config = config();
+    config.rts_threshold = Bytes::ZERO;
+    for function in &mut config.functions {
+        (function.aifsn, function.cw_min, function.cw_max) = (2, 0, 15);
+    }
+    let mut air = Air::new(config, 2, 1);
+    air.send(at(10), 0, 1, 0, BestEffort);
+    for (id, category) in [(1, Background), (2, Voice), (3, Video)] {
+        air.send(at(20), 0, 1, id, category);
+    }
+    air.run(at(5_000));
+    let order: Vec<u32> = air.delivered.iter().map(|(_, _, id)| *id).collect();
+    assert_eq!(order, [0, 2, 3, 1], "{}", air.timeline);
+    assert!(air.stations[0].counts().internal_collisions >= 2);
+}
+
+/// Draws what is lost until the channel heals.
+fn losses(seed: u64, permille: [u32; 3], heals: u64) -> air::Fate {
+    let mut random = Stream::new(seed, 0, "loss");
+    Box::new(move |now, kind, _, _| {
+        let rate = match kind {
+            FrameKind::Data => permille[0],
+            FrameKind::BlockAck | FrameKind::Ack | FrameKind::Cts => permille[1],
+            _ => permille[2],
+        };
+        now < at(heals) && random.up_to(999) < rate
+    })
+}
+
+fn configs() -> impl Strategy<Value = EdcaConfig> {
+    let windows = prop_oneof![Just(1u16), Just(2), Just(7), Just(64), Just(256)];
+    let limits = (prop_oneof![Just(None), (1u32..6).prop_map(Some)], any::<bool>(), any::<bool>());
+    let sizes = (prop_oneof![Just(None), Just(Some(3_100u64)), Just(Some(65_535))], any::<bool>(), 0u64..3);
+    (windows, limits, sizes).prop_map(|(window, (limit, requests, announced), (ampdu, joined, txop))| {
+        let mut config = of_window(window);
+        let aggregation = &mut config.aggregation;
+        aggregation.retry_limit = limit;
+        aggregation.repair = if requests { Repair::Request } else { Repair::Retransmit };
+        aggregation.ampdu = ampdu.map(Bytes::new);
+        aggregation.amsdu = joined.then_some(Bytes::new(4_000));
+        config.rts_threshold = Bytes::new(if announced { 0 } else { 100_000 });
+        for function in &mut config.functions {
+            function.txop = Duration::from_micros(txop * 1_504);
+        }
+        config
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Whatever is lost: each packet is handed up at most once and in order, its sender hears of it exactly once, a
+    /// packet that is said to be acknowledged was handed up, no window is passed, no reference is kept, and soon after
+    /// the channel has healed nothing is left.
+    #[test]
+    fn every_packet_is_delivered_once_and_in_order_or_given_up(
+        config in configs(),
+        seed: u64,
+        permille in [0u32..700, 0u32..700, 0u32..700],
+        packets in prop::collection::vec((0usize..3, 1u32..3, 0usize..4, 0u64..60_000), 1..160),
+    ) {
+        let mut air = Air::new(config, 3, seed);
+        air.fate = losses(seed, permille, 60_000);
+        let mut sent = BTreeMap::new();
+        for (id, (from, hop, category, when)) in (0..).zip(&packets) {
+            let to = (*from as u32 + hop) % 3;
+            air.send(at(*when), *from, to, id, AccessCategory::ALL[*category]);
+            sent.insert(id, (*from, to, *category, *when));
+        }
+        air.run(at(600_000));
+        let mut fates = BTreeMap::new();
+        for (station, id, outcome) in &air.outcomes {
+            prop_assert_eq!(sent[id].0, *station);
+            prop_assert!(fates.insert(*id, *outcome).is_none(), "told twice of {}", id);
+        }
+        prop_assert_eq!(fates.len(), sent.len(), "{} of {} are told of", fates.len(), sent.len());
+        let mut last: BTreeMap<_, (u64, u32)> = BTreeMap::new();
+        let mut arrived = std::collections::BTreeSet::new();
+        for (station, from, id) in &air.delivered {
+            let (source, to, category, when) = sent[id];
+            prop_assert_eq!((source, to), (*from as usize, *station as u32));
+            prop_assert!(arrived.insert(*id), "{} came twice", id);
+            // Packets of one instant go in the order of their numbers.
+            let before = last.insert((source, to, category), (when, *id));
+            prop_assert!(before.is_none_or(|before| before < (when, *id)), "{} after {:?}", id, before);
+        }
+        for (id, fate) in &fates {
+            let is_there = arrived.contains(id);
+            prop_assert!(*fate != Outcome::Acknowledged || is_there, "{} is acknowledged and never came", id);
+            prop_assert!(matches!(fate, Outcome::Acknowledged | Outcome::RetryLimit));
+        }
+        for (station, references) in air.stations.iter().zip(&air.references) {
+            prop_assert_eq!((station.queue_len(), station.holding()), (0, 0));
+            prop_assert!(references.is_empty(), "kept {:?}", references);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The receiving end beside a model that knows numbers without end and looks at each of them.
+
+use super::super::frames::{Content, DataMpdus, Ppdu, Vector};
+use super::super::recipient::Recipient;
+use super::air::Payload;
+use crate::frame::{Address, Frame, FrameKind, Reservation};
+use crate::phy::OFDM_RATES;
+use crate::service::MacOutput;
+use airbraid_units::{Bytes, Duration};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// 10.25.6.6 over numbers that never wrap round.
+struct Naive {
+    window: u64,
+    start: u64,
+    buffer: BTreeMap<u64, u32>,
+    /// Everything that has come, and the newest number of the scoreboard.
+    came: std::collections::BTreeSet<u64>,
+    newest: u64,
+}
+
+impl Naive {
+    fn hand_up(&mut self, until: u64, out: &mut Vec<u32>) {
+        while let Some((&number, &id)) = self.buffer.first_key_value() {
+            if number >= until && number != self.start {
+                break;
+            }
+            self.buffer.pop_first();
+            out.push(id);
+            self.start = self.start.max(number + 1);
+        }
+        self.start = self.start.max(until);
+        while let Some(id) = self.buffer.remove(&self.start) {
+            out.push(id);
+            self.start += 1;
+        }
+    }
+
+    fn on_mpdu(&mut self, number: u64, id: u32, out: &mut Vec<u32>) {
+        if number + self.window >= self.newest {
+            self.came.insert(number);
+        }
+        self.newest = self.newest.max(number + 1);
+        if number < self.start || self.buffer.contains_key(&number) {
+            return;
+        }
+        self.buffer.insert(number, id);
+        let until = (number + 1).saturating_sub(self.window);
+        self.hand_up(until.max(self.start), out);
+    }
+
+    fn on_request(&mut self, number: u64, out: &mut Vec<u32>) {
+        self.newest = self.newest.max(number + self.window);
+        if number > self.start {
+            self.hand_up(number, out);
+        }
+    }
+}
+
+fn ppdu(sequence: u16, id: u32) -> Arc<Ppdu<Payload>> {
+    let mut data = DataMpdus::with_capacity(1);
+    data.push(sequence, 1, 4, 100, Payload { id, size: 60, priority: 0 }, &[]);
+    let header = Frame {
+        kind: FrameKind::Data,
+        retry: false,
+        power_management: false,
+        sequence,
+        from: Address(0),
+        to: Address(1),
+        size: Bytes::new(104),
+        rate: OFDM_RATES[0],
+        nav: Duration::ZERO,
+        reservation: Reservation::default(),
+        payload: None,
+    };
+    Arc::new(Ppdu { header, vector: Vector::NonHt(OFDM_RATES[0]), tid: 0, content: Content::Data(data) })
+}
+
+fn drain(outputs: &mut VecDeque<MacOutput<Payload>>) -> Vec<u32> {
+    let ids = |output: MacOutput<Payload>| match output {
+        MacOutput::DeliverRun { ppdu, mpdus } => {
+            ppdu.data().unwrap().msdus_of_run(&mpdus).iter().map(|packet| packet.id).collect::<Vec<_>>()
+        }
+        _ => vec![],
+    };
+    outputs.drain(..).flat_map(ids).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn it_hands_up_and_answers_as_the_model_does(
+        window in prop_oneof![Just(1u16), Just(2), Just(8), Just(64), Just(1_024)],
+        start in 0u64..5_000,
+        steps in prop::collection::vec((any::<bool>(), 0u64..12, 0u64..3), 1..200),
+    ) {
+        let mut naive = Naive {
+            window: u64::from(window),
+            start,
+            buffer: BTreeMap::new(),
+            came: std::collections::BTreeSet::new(),
+            newest: start + u64::from(window),
+        };
+        let mut recipient = Recipient::new(window, (start % 4_096) as u16);
+        let mut outputs = VecDeque::new();
+        for (id, (is_mpdu, ahead, scale)) in (0..).zip(steps) {
+            // Some before the buffer, most in it, some beyond.
+            let reach = [1, u64::from(window) / 4 + 1, u64::from(window) / 2 + 1][scale as usize];
+            // A number half of all ahead is an old one.
+            let ahead_of_start = (ahead * reach).min(2_000);
+            let number = (naive.start + ahead_of_start).saturating_sub((3 * reach).min(1_500)).max(start);
+            let mut expected = vec![];
+            if is_mpdu || ahead > 6 {
+                naive.on_mpdu(number, id, &mut expected);
+                let ppdu = ppdu((number % 4_096) as u16, id);
+                recipient.on_ppdu(&ppdu, ppdu.data().unwrap(), None, &mut outputs);
+            } else {
+                naive.on_request(number, &mut expected);
+                recipient.on_request((number % 4_096) as u16, &mut outputs);
+            }
+            prop_assert_eq!(drain(&mut outputs), expected);
+            prop_assert_eq!(recipient.holding() as usize, naive.buffer.len());
+            let answer = recipient.answer();
+            let first = naive.newest - u64::from(window);
+            prop_assert_eq!(u64::from(answer.start), first % 4_096);
+            for number in first..naive.newest {
+                let came = naive.came.contains(&number);
+                prop_assert_eq!(answer.acknowledges((number % 4_096) as u16), came, "{}", number);
+            }
+        }
+    }
+}

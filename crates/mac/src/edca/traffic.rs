@@ -1,0 +1,238 @@
+//! The upper part of an EDCA station: packets that wait, by peer and traffic identifier, with the agreements of each.
+//! It knows of no medium and no link; a device with several links has one of these and several of those.
+
+use super::category::AccessCategory;
+use super::config::EdcaConfig;
+use super::frames::Ppdu;
+use super::originator::Originator;
+use super::recipient::Recipient;
+use crate::frame::Address;
+use crate::service::{MacOutput, Msdu, Outcome};
+use airbraid_engine::Packet;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Number of traffic identifiers that user priorities make.
+const TIDS: usize = 8;
+
+/// A queue of [`Traffic`], by its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct QueueId(u16);
+
+/// Packets for one peer under one traffic identifier; broadcasts have a queue of their own for each category.
+#[derive(Clone, Debug)]
+pub(super) struct TrafficQueue<P> {
+    pub to: Address,
+    pub tid: u8,
+    /// Packets without a number yet, each with its arrival.
+    pub waiting: VecDeque<(P, u64)>,
+    /// Whether there is a block acknowledgement agreement; without one each MPDU is acknowledged by itself.
+    pub is_agreed: bool,
+    pub originator: Originator<P>,
+    /// The PPDU whose block acknowledgement was lost: the answer to a request will tell of it.
+    pub in_doubt: Option<Arc<Ppdu<P>>>,
+}
+
+impl<P: Packet + Copy> TrafficQueue<P> {
+    pub fn is_broadcast(&self) -> bool {
+        self.to == Address::BROADCAST
+    }
+
+    /// Whether there is anything that may be sent now.
+    #[inline]
+    pub fn can_send(&self) -> bool {
+        self.originator.needs_request()
+            || self.originator.has_waiting()
+            || (!self.waiting.is_empty() && self.originator.has_space())
+    }
+
+    /// The arrival that decides which queue is served first.
+    fn rank(&self) -> u64 {
+        let waiting = self.waiting.front().map_or(u64::MAX, |(_, arrival)| *arrival);
+        self.originator.oldest_arrival().unwrap_or(u64::MAX).min(waiting)
+    }
+}
+
+/// Everything that waits at a station, and both ends of its agreements.
+#[derive(Clone, Debug)]
+pub(super) struct Traffic<P> {
+    queues: Vec<TrafficQueue<P>>,
+    /// By address and TID the place of the queue, plus one.
+    places: Vec<[u16; TIDS]>,
+    broadcasts: [u16; TIDS],
+    /// The queues of each category.
+    by_category: [Vec<QueueId>; AccessCategory::COUNT],
+    /// MSDUs of each category that wait or are not acknowledged yet.
+    counts: [u32; AccessCategory::COUNT],
+    limit: u32,
+    arrivals: u64,
+    /// Window of the agreements, and whether there are any.
+    window: u16,
+    has_agreements: bool,
+    /// By address and TID.
+    recipients: Vec<[Option<Box<Recipient<P>>>; TIDS]>,
+}
+
+impl<P: Packet + Copy> Traffic<P> {
+    pub fn new(config: &EdcaConfig) -> Self {
+        let aggregation = &config.aggregation;
+        Self {
+            queues: Vec::new(),
+            places: Vec::new(),
+            broadcasts: [0; TIDS],
+            by_category: [const { Vec::new() }; AccessCategory::COUNT],
+            counts: [0; AccessCategory::COUNT],
+            limit: config.queue_limit,
+            arrivals: 0,
+            window: aggregation.window,
+            has_agreements: aggregation.ampdu.is_some(),
+            recipients: Vec::new(),
+        }
+    }
+
+    /// MSDUs of a category that wait or are not acknowledged yet.
+    pub fn count(&self, category: AccessCategory) -> usize {
+        self.counts[category.index()] as usize
+    }
+    /// The same of all categories.
+    pub fn len(&self) -> usize {
+        self.counts.iter().map(|count| *count as usize).sum()
+    }
+
+    #[inline]
+    pub fn queue(&self, id: QueueId) -> &TrafficQueue<P> {
+        &self.queues[usize::from(id.0)]
+    }
+    #[inline]
+    pub fn queue_mut(&mut self, id: QueueId) -> &mut TrafficQueue<P> {
+        &mut self.queues[usize::from(id.0)]
+    }
+
+    /// The queue towards a peer, if there is one.
+    pub fn find(&self, to: Address, tid: u8) -> Option<QueueId> {
+        let place = self.places.get(to.0 as usize)?[usize::from(tid) % TIDS];
+        place.checked_sub(1).map(QueueId)
+    }
+
+    /// The queue towards a peer; made at its first packet.
+    #[inline]
+    fn reach(&mut self, to: Address, tid: u8) -> QueueId {
+        let row = if to == Address::BROADCAST {
+            &mut self.broadcasts
+        } else {
+            let index = to.0 as usize;
+            if index >= self.places.len() {
+                self.places.resize(index + 1, [0; TIDS]);
+            }
+            &mut self.places[index]
+        };
+        let place = &mut row[usize::from(tid) % TIDS];
+        if *place == 0 {
+            let is_agreed = self.has_agreements && to != Address::BROADCAST;
+            let originator = Originator::new(if is_agreed { self.window } else { 1 });
+            let waiting = VecDeque::new();
+            self.queues.push(TrafficQueue { to, tid, waiting, is_agreed, originator, in_doubt: None });
+            *place = self.queues.len() as u16;
+            self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(*place - 1));
+        }
+        QueueId(*place - 1)
+    }
+
+    /// Adds a packet.
+    ///
+    /// # Errors
+    /// Hands it back if its category has no space.
+    #[inline]
+    pub fn push(&mut self, msdu: Msdu<P>) -> Result<AccessCategory, Msdu<P>> {
+        let tid = msdu.packet.priority() & 7;
+        let category = AccessCategory::of_priority(tid);
+        if self.counts[category.index()] >= self.limit {
+            return Err(msdu);
+        }
+        self.counts[category.index()] += 1;
+        self.arrivals += 1;
+        let arrival = self.arrivals;
+        let id = self.reach(msdu.to, tid);
+        self.queue_mut(id).waiting.push_back((msdu.packet, arrival));
+        Ok(category)
+    }
+
+    /// Adds a packet before all others of its queue; returns the one that has lost its place by this.
+    pub fn push_first(&mut self, msdu: Msdu<P>) -> (AccessCategory, Option<Msdu<P>>) {
+        let tid = msdu.packet.priority() & 7;
+        let category = AccessCategory::of_priority(tid);
+        let id = self.reach(msdu.to, tid);
+        let is_full = self.counts[category.index()] >= self.limit;
+        let queue = self.queue_mut(id);
+        let last = if is_full { queue.waiting.pop_back() } else { None };
+        if is_full && last.is_none() {
+            return (category, Some(msdu));
+        }
+        // It takes the rank of the packet that it goes before.
+        queue.waiting.push_front((msdu.packet, 0));
+        self.counts[category.index()] += u32::from(!is_full);
+        (category, last.map(|(packet, _)| Msdu { to: msdu.to, packet }))
+    }
+
+    /// Whether a category has anything that may be sent.
+    pub fn can_send(&self, category: AccessCategory) -> bool {
+        self.by_category[category.index()].iter().any(|id| self.queue(*id).can_send())
+    }
+
+    /// Whether packets of a category wait for a window that is full.
+    pub fn is_stalled(&self, category: AccessCategory) -> bool {
+        let is_held = |queue: &TrafficQueue<P>| !queue.waiting.is_empty() && !queue.can_send();
+        self.by_category[category.index()].iter().any(|id| is_held(self.queue(*id)))
+    }
+
+    /// The queue of a category that has waited longest and may send.
+    pub fn next(&self, category: AccessCategory) -> Option<QueueId> {
+        let ready = self.by_category[category.index()].iter().copied().filter(|id| self.queue(*id).can_send());
+        ready.min_by_key(|id| self.queue(*id).rank())
+    }
+
+    /// MSDUs have left the station.
+    #[inline]
+    pub fn leave(&mut self, tid: u8, count: u32) {
+        self.counts[AccessCategory::of_priority(tid).index()] -= count;
+    }
+
+    /// Hands back everything for a peer that was never numbered.
+    pub fn purge(&mut self, neighbour: Address, outputs: &mut VecDeque<MacOutput<P>>) {
+        for tid in 0..TIDS as u8 {
+            let Some(id) = self.find(neighbour, tid) else { continue };
+            let waiting = std::mem::take(&mut self.queue_mut(id).waiting);
+            self.leave(tid, waiting.len() as u32);
+            for (packet, _) in waiting {
+                let msdu = Msdu { to: neighbour, packet };
+                outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
+            }
+        }
+    }
+
+    /// The receiving end of the agreement with a peer, made at its first data.
+    #[inline]
+    pub fn recipient(&mut self, from: Address, tid: u8) -> &mut Recipient<P> {
+        let (index, window) = (from.0 as usize, self.window);
+        if index >= self.recipients.len() {
+            self.recipients.resize_with(index + 1, Default::default);
+        }
+        self.recipients[index][usize::from(tid) % TIDS].get_or_insert_with(|| Box::new(Recipient::new(window, 0)))
+    }
+
+    /// MPDUs that wait for the sake of order.
+    pub fn holding(&self) -> u32 {
+        self.recipients.iter().flatten().flatten().map(|recipient| recipient.holding()).sum()
+    }
+
+    /// The MPDUs of a PPDU have come from a peer under an agreement.
+    pub fn receive(
+        &mut self,
+        ppdu: &Arc<Ppdu<P>>,
+        intact: Option<&super::frames::MpduSet>,
+        outputs: &mut VecDeque<MacOutput<P>>,
+    ) {
+        let Some(data) = ppdu.data() else { return };
+        self.recipient(ppdu.header.from, ppdu.tid).on_ppdu(ppdu, data, intact, outputs);
+    }
+}
