@@ -16,11 +16,19 @@ fail() {
     exit 1
 }
 
+# usage: bring PROGRAM PLACE: a program into the root; one that is not static brings its libraries.
+bring() {
+    install -D -m 755 "$1" "$root/$2"
+    { ldd "$1" 2>/dev/null || true; } | { grep -o '/[^ )]*' || true; } | while IFS= read -r library; do
+        install -D "$library" "$root$library"
+    done
+}
+
 # Calls of OpenWrt's own functions are written down, one a line.
 stand_ins() {
     mkdir -p "$root"/{bin,usr/bin,usr/share/libubox,usr/libexec/rpcd,lib/netifd/proto,lib/airbraid,etc/config,etc/airbraid,etc/init.d,tmp,var,run,dev}
     mknod -m 666 "$root/dev/null" c 1 3
-    cp "$(command -v busybox)" "$root/bin/busybox"
+    bring "$(command -v busybox)" bin/busybox
     chroot "$root" /bin/busybox --install -s /bin
     cat >"$root/lib/functions.sh" <<'EOF'
 note() { echo "$*" >>/calls; }
@@ -34,20 +42,20 @@ for name in procd_open_instance procd_set_param procd_close_instance procd_add_r
 done
 proto_run_command() { note proto_run_command "$@"; }
 json_get_vars() { :; }
+ip() { printf '5: air0    inet 10.77.0.2/24 scope global air0\n5: air0    inet6 fd77::2/64 scope global\n'; }
 EOF
     printf '#!/bin/sh\n. /lib/functions.sh\n. "$1"\n"$2"_service\n' >"$root/etc/rc.common"
     : >"$root/lib/netifd/netifd-proto.sh"
     printf 'json_init() { :; }\njson_add_string() { printf "{\\"%%s\\": \\"%%s\\"}\\n" "$1" "$2"; }\njson_dump() { :; }\njson_load() { asked=$1; }\njson_get_var() { eval "$1=\\$(echo \\"\\$asked\\" | sed -n \\"s/.*$2\\\\\\": \\\\\\"\\\\([^\\\\\\"]*\\\\).*/\\\\1/p\\")"; }\n' \
         >"$root/usr/share/libubox/jshn.sh"
+    # Links to busybox, of this root and not of the host's, are not written through.
+    rm -f "$root"/bin/{logger,jsonfilter}
     for name in logger jsonfilter; do printf '#!/bin/sh\necho %s "$@" >>/calls\n' "$name" >"$root/bin/$name"; chmod 755 "$root/bin/$name"; done
     printf '#!/bin/sh\nsed -n "s/.*\\"interface\\":\\"\\([^\\"]*\\)\\".*/\\1/p"\n' >"$root/bin/jsonfilter"
-    rm -f "$root/bin/ip"
-    printf '#!/bin/sh\necho "5: air0    inet 10.77.0.2/24 scope global air0"\necho "5: air0    inet6 fd77::2/64 scope global"\n' >"$root/bin/ip"
-    chmod 755 "$root/bin/ip"
 }
 
 put() {
-    install -D -m 755 "$airbraid" "$root/usr/bin/airbraid"
+    bring "$airbraid" usr/bin/airbraid
     install -m 644 "$files/functions.sh" "$root/lib/airbraid/functions.sh"
     install -m 755 "$files/airbraid.init" "$root/etc/init.d/airbraid"
     install -m 755 "$files/airbraid.proto.sh" "$root/lib/netifd/proto/airbraid.sh"
