@@ -15,14 +15,14 @@ uninstall() {
         echo "install.sh: nothing of airbraid is installed below $to" >&2
         exit 1
     fi
-    while IFS= read -r file; do rm -f "$to/$file"; done <"$to/$list"
-    # Folders that only this package had; others are not empty, or were there before.
-    while IFS= read -r file; do dirname "$file"; done <"$to/$list" | sort -ru | while IFS= read -r folder; do
+    local all
+    # It is in its own list.
+    all=$(cat "$to/$list")
+    while IFS= read -r file; do rm -f "$to/$file"; done <<<"$all"
+    # Folders that only this package had; others are not empty.
+    while IFS= read -r file; do dirname "$file"; done <<<"$all" | sort -ru | while IFS= read -r folder; do
         while [ "$folder" != . ] && rmdir "$to/$folder" 2>/dev/null; do folder=$(dirname "$folder"); done
     done
-    rm -f "$to/$list"
-    folder=$(dirname "$list")
-    while [ "$folder" != . ] && rmdir "$to/$folder" 2>/dev/null; do folder=$(dirname "$folder"); done
     echo "airbraid is removed from $to"
 }
 
