@@ -10,7 +10,7 @@ OUT     := out
 SKIPPED := $(abspath $(OUT))/skipped
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build wheel notebooks test test-debug test-optimised test-python reference check lint fuzz \
+.PHONY: help demo demo-bond build wheel notebooks test test-debug test-optimised test-python reference check lint fuzz \
         bench bench-peers bench-lab bench-tunnel bench-datapath \
         bench-strangers bench-python map mutants claims pages \
         rows rows-full rows-renew rows-documents python-lock dist same-bytes emulate packages test-packages wheels site \
@@ -50,6 +50,10 @@ python-lock: python-tools ## Take new versions of what Python needs into the loc
 demo: tools ## One TCP connection over one 802.11b channel and over a trunk of three
 	$(CARGO) build --profile checked --locked --package airbraid-cli --no-default-features --features simulator
 	@scripts/demo.sh $(CHECKED) $(OUT)/demo
+
+demo-bond: tools ## A bond over three emulated uplinks, a page to watch, one link pulled; Ctrl-C ends it (root)
+	$(CARGO) build --profile checked --locked --package airbraid-cli
+	@scripts/bond_demo.py $(CHECKED) $(SECONDS)
 
 lint: test-tools ## Formatting, lints, documentation
 	$(CARGO) fmt --all --check

@@ -1,8 +1,9 @@
 //! The daemon's input beside datagrams: questions, requests for metrics, its file, keys, and the ends' messages about
 //! members.
 
+use airbraid_live::daemon::pair::{Reply, Ticket, Wish, parse_said};
 use airbraid_live::daemon::readers::{
-    Introduction, Notice, ParsedQuestion, ParsedRequest, Prefix, control, http, page_request, site,
+    Introduction, Notice, ParsedQuestion, ParsedRequest, Prefix, control, http, months, page_request, site,
 };
 use airbraid_live::daemon::{Question, keys};
 use std::path::Path;
@@ -83,6 +84,37 @@ fn any_introduction() {
     });
 }
 
+/// A line of `airbraid pair`, as text and behind its check sum.
+#[test]
+fn any_line_of_a_pairing() {
+    bolero::check!().with_type::<(Vec<u8>, [u8; 32], String)>().for_each(|(bytes, secret, text)| {
+        let long = [&secret[..], &secret[..], &[10, 77, 0, 1, 10, 77, 0, 254, 1, 2], text.as_bytes()].concat();
+        for bytes in [bytes, &long] {
+            if let Some(ticket) = Ticket::decode(bytes) {
+                assert_eq!(ticket.encode()[..], bytes[..]);
+                assert_eq!(Ticket::parse(&ticket.line()), Ok(ticket));
+            }
+        }
+        assert!(Ticket::parse(text).is_err() && Ticket::parse(&format!("airbraid1:{text}")).is_err());
+    });
+}
+
+/// Lines of two ends that pair, and the file of the uplinks' months.
+#[test]
+fn any_words_of_a_pairing() {
+    bolero::check!().with_type::<(u8, String, Vec<u8>)>().for_each(|(how, text, bytes)| {
+        let wish = format!("{{\"do\":\"join\",\"name\":\"{text}\",\"public_key\":\"\",\"networks\":[\"{text}\"]}}\n");
+        let aimed = if how & 1 == 0 { wish.into_bytes() } else { bytes.clone() };
+        if let Ok(Wish::Join(newcomer)) = parse_said::<Wish>(&aimed) {
+            // A key of no length is none.
+            assert!(newcomer.check().is_err());
+        }
+        let _ = parse_said::<Reply>(&aimed);
+        let month = format!("{{\"lte\":{{\"month\":\"{text}\",\"bytes\":{how}}}}}");
+        let _ = (months(month.as_bytes()), months(bytes));
+    });
+}
+
 #[test]
 fn any_key_and_prefix() {
     bolero::check!().with_type::<(bool, [u8; 32], String)>().for_each(|(is_key, key, text)| {
@@ -138,6 +170,11 @@ fn any_value_in_a_site_file() {
         "address",
         "name",
         "quota",
+        "quota_day",
+        "hours",
+        "until",
+        "except",
+        "lan",
         "rate",
         "keepalive",
         "tier",

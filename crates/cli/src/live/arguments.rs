@@ -3,6 +3,7 @@
 use crate::completions::daemons;
 #[cfg(feature = "simulator")]
 use crate::completions::{files, scenarios};
+use airbraid_live::daemon::site::Prefix;
 use clap::{Args, Subcommand};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 use std::path::PathBuf;
@@ -32,6 +33,14 @@ pub enum Command {
     /// Translate a daemon's file into OpenWrt's configuration (UCI), or back
     #[command(after_help = UCI_EXAMPLES)]
     Uci(Uci),
+    /// Make a tunnel between this machine and another: print a line here, paste it there (Linux, root)
+    #[command(after_help = PAIR_EXAMPLES)]
+    Pair(Pair),
+    /// Undo a pairing: this end's own, or that with a peer
+    Unpair(Unpair),
+    /// Run the commands of a file for a daemon that may start no program any more
+    #[command(hide = true)]
+    Commands,
     /// Print a new private key
     Genkey,
     /// Print a new preshared key, a secret that both ends have
@@ -85,6 +94,29 @@ The daemon is called as its file: site. docs/reference/daemon.md has all keys,
 docs/guide/sites two machines.
 
 Exit status: 0 fine, 1 the system refused, 2 the input is wrong.";
+
+const PAIR_EXAMPLES: &str = "\
+Examples:
+  airbraid pair                        on the server: prints one line, and waits
+  airbraid pair --join                 on the other machine: paste the line
+      it asks which uplinks, all traffic or some networks, tests each uplink,
+      and says what it measured
+
+  airbraid pair --address hub.example --name hub
+      with another address than this host's own, and another name
+
+  airbraid pair --join --uplink eth0 --uplink wwan0 --lan eth1 < LINE
+      asks nothing; hosts behind eth1 use the tunnel, too
+
+  airbraid pair --join --network 10.0.0.0/8 --yes < LINE
+      only this network, by every uplink that has a default route
+
+  airbraid unpair office               undoes it, at either end
+
+The line is a secret for ten minutes, and is never an argument: every user of
+the machine can read what a command was called with.
+
+Exit status: 0 paired, 1 nobody came or answered, 2 the input is wrong.";
 
 const STATUS_EXAMPLES: &str = "\
 Examples:
@@ -226,4 +258,67 @@ pub struct Link {
     /// The daemon, called as its file is [default: the only one]
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(daemons::names))]
     pub daemon: Option<String>,
+}
+
+/// Arguments of `pair`.
+#[derive(Args, Debug)]
+pub struct Pair {
+    /// This is the other machine: reads the line from standard input
+    #[arg(long)]
+    pub join: bool,
+    /// Name of this end: of its file, and of the peer at the other end [default: hub; with --join this host's name]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Folder of the files
+    #[arg(long, value_name = "DIR", default_value = "/etc/airbraid")]
+    pub folder: PathBuf,
+    /// Name or address at which the other machine reaches this one [default: that of the default route]
+    #[arg(long, value_name = "HOST", conflicts_with = "join")]
+    pub address: Option<String>,
+    /// UDP port of a daemon that is made
+    #[arg(long, value_name = "PORT", default_value_t = 5182, conflicts_with = "join", value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: u16,
+    /// Time for which the line is good, in seconds
+    #[arg(long = "for", value_name = "SECONDS", default_value_t = 600, conflicts_with = "join", value_parser = clap::value_parser!(u16).range(1..=600))]
+    pub valid: u16,
+    /// A device to use as an uplink; may be repeated [default: asks, or those with a default route]
+    #[arg(long, value_name = "DEVICE", requires = "join")]
+    pub uplink: Vec<String>,
+    /// Only this network goes through the tunnel; may be repeated [default: asks, or everything]
+    #[arg(long, value_name = "PREFIX", requires = "join", value_parser = Prefix::parse)]
+    pub network: Vec<Prefix>,
+    /// This network does not go through the tunnel; may be repeated
+    #[arg(long, value_name = "PREFIX", requires = "join", value_parser = Prefix::parse)]
+    pub except: Vec<Prefix>,
+    /// A device whose hosts use the tunnel, too; may be repeated [default: asks, or none]
+    #[arg(long, value_name = "DEVICE", requires = "join")]
+    pub lan: Vec<String>,
+    /// Time of each test of speed; 0 tests the round trip alone
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = test_seconds, requires = "join")]
+    pub test: f64,
+    /// Longest wait for the other end
+    #[arg(long, value_name = "SECONDS", default_value_t = 15.0, value_parser = seconds, requires = "join")]
+    pub wait: f64,
+    /// Asks nothing
+    #[arg(long)]
+    pub yes: bool,
+    /// Prints the result as one JSON object and nothing else
+    #[arg(long, requires = "join")]
+    pub json: bool,
+}
+
+/// A time that a test may take.
+fn test_seconds(text: &str) -> Result<f64, String> {
+    let read = text.parse().ok().filter(|seconds| (0.0..=10.0).contains(seconds));
+    read.ok_or_else(|| "write a number of seconds from 0 to 10".to_owned())
+}
+
+/// Arguments of `unpair`.
+#[derive(Args, Debug)]
+pub struct Unpair {
+    /// This end's name, or a peer's
+    pub name: String,
+    /// Folder of the files
+    #[arg(long, value_name = "DIR", default_value = "/etc/airbraid")]
+    pub folder: PathBuf,
 }

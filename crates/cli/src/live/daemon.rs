@@ -64,7 +64,7 @@ fn site_file(given: &Path, folder: &Path) -> PathBuf {
 }
 
 /// Starts the daemon as a process of its own, and waits until it answers.
-fn in_background(file: &Path, name: &str) -> Result<(), Ended> {
+pub fn in_background(file: &Path, name: &str) -> Result<(), Ended> {
     let failed = |what: &str| {
         let what = what.to_owned();
         move |error: std::io::Error| Ended::Failed(privileged(&format!("{what}: {error}")))
@@ -117,7 +117,12 @@ pub fn named(name: Option<&str>) -> Result<String, Ended> {
 
 /// Ends a daemon, or puts right what is left of one.
 pub fn down(arguments: &Named) -> Result<(), Ended> {
-    let name = named(arguments.name.as_deref())?;
+    end(&named(arguments.name.as_deref())?)
+}
+
+/// Ends a daemon by its name.
+pub fn end(name: &str) -> Result<(), Ended> {
+    let name = name.to_owned();
     if daemon::clean(&name).map_err(ended)? {
         note(&format!("{name} was not up any more; what it had left is put right"));
         return Ok(());

@@ -6,6 +6,7 @@ mod daemon;
 #[cfg(feature = "simulator")]
 mod lab;
 mod log;
+mod pair;
 mod status;
 mod top;
 
@@ -25,6 +26,9 @@ pub fn run(command: &Command) -> Result<(), Ended> {
         Command::Link(arguments) => daemon::link(arguments),
         Command::Reload(arguments) => daemon::reload(arguments),
         Command::Uci(arguments) => daemon::uci(arguments),
+        Command::Pair(arguments) => pair::pair(arguments),
+        Command::Unpair(arguments) => pair::unpair(arguments),
+        Command::Commands => airbraid_live::daemon::run_commands().map_err(ended),
         Command::Genkey | Command::Genpsk => daemon::genkey(),
         Command::Pubkey => daemon::pubkey(),
     }

@@ -8,6 +8,7 @@ mod causes;
 mod file;
 #[expect(dead_code, reason = "the benchmark uses more of it")]
 mod flood;
+mod gateway;
 mod identity;
 mod introduction;
 mod load;

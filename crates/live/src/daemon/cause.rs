@@ -54,6 +54,16 @@ impl Cause {
         }
     }
 
+    /// An uplink has carried the quota of its month; `until` is the first day of the next.
+    pub fn quota_spent(until: &str) -> Self {
+        Self::new("quota-spent", format!("its quota of this month is spent; it is used again on {until}"))
+    }
+
+    /// An uplink is used at other times.
+    pub fn outside_hours() -> Self {
+        Self::new("outside-hours", "now is outside its `hours`; it is used when they begin".to_owned())
+    }
+
     /// The host's routing makes an uplink useless; `why` is its explanation.
     pub const fn routing(why: String) -> Self {
         Self::new("no-route", why)

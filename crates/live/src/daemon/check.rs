@@ -2,12 +2,14 @@
 //! error.
 
 use super::core::names::look_up;
+use super::gateway;
 use super::site::Site;
 use nix::net::if_::{if_nameindex, if_nametoindex};
 
 /// All of them, a sentence each.
 pub fn notes(site: &Site) -> Vec<String> {
     let mut notes = devices(site);
+    notes.extend(gateway::check(site));
     for (name, peer) in site.names() {
         if let Err(why) = look_up(name) {
             notes.push(format!("peer {peer}: `{name}` cannot be looked up now ({why}); the daemon goes on trying"));

@@ -4,8 +4,8 @@
 //! The interface, its addresses and the routes through it need no note: they are gone with the process that holds them
 //! open.
 
-use super::note_files::{FOLDER, file, kept, routing as routing_note, socket};
-use super::{dns, routing};
+use super::note_files::{FOLDER, file, gateway as gateway_note, kept, routing as routing_note, socket};
+use super::{dns, gateway, routing};
 use crate::error::LabError;
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
@@ -64,6 +64,7 @@ fn patiently(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockE
 fn undo(name: &str) -> Result<(), LabError> {
     let _ = fs::remove_file(socket(name));
     dns::restore(name)?;
+    gateway::undo(&gateway_note(name))?;
     routing::undo(&routing_note(name))
 }
 

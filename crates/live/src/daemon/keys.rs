@@ -47,7 +47,8 @@ pub fn generate() -> Zeroizing<String> {
     encode_secret(&Secret::draw(&mut Random::new()))
 }
 
-fn encode_secret(secret: &Secret) -> Zeroizing<String> {
+/// A private or shared key in base64.
+pub fn encode_secret(secret: &Secret) -> Zeroizing<String> {
     let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN));
     STANDARD.encode_string(secret.bytes(), &mut text);
     text

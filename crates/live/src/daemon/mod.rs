@@ -5,19 +5,23 @@
 //! it is told to end; [`ask`] talks to one that works. `docs/guide/daemon.md` is for those who run it.
 
 mod address;
+mod budget;
 mod calls;
 mod cause;
 mod check;
 mod checksum;
 mod coalesce;
 mod coded;
+mod commands;
 mod confine;
 mod core;
 mod desk;
 mod dns;
 mod follow;
 mod fragment;
+mod gateway;
 mod history;
+mod hours;
 pub(crate) mod inner;
 mod introduce;
 mod introductions;
@@ -36,6 +40,7 @@ mod offload_tests;
 mod outside;
 mod packet;
 pub mod page;
+pub mod pair;
 mod peer;
 mod peers;
 mod places;
@@ -54,6 +59,7 @@ pub mod uci;
 mod uplink;
 
 pub use check::notes;
+pub use commands::run as run_commands;
 pub use confine::needs_low_port;
 pub use history::event::Event;
 pub use history::{HistoryReport, LinkHistory, Span};
@@ -74,6 +80,7 @@ pub mod offload {
 
 /// The readers of bytes from outside, for tests with arbitrary bytes.
 pub mod readers {
+    pub use super::budget::parse as months;
     pub use super::inner::{carry_mark, clamp_mss, is_acknowledgement, is_opening, too_big, without_padding};
     pub use super::introduce::Introduction;
     pub use super::notice::Notice;
@@ -92,11 +99,14 @@ use airbraid_engine::converge::session::{
 };
 use airbraid_engine::trunk::bonding as tunnel;
 use airbraid_units::Instant;
+use budget::{Budget, Months};
+use commands::Commands;
 use core::Daemon;
 use core::handshakes::Handshakes;
 use core::jumps::{Clocks, Copies, Jumps};
 use core::names::Names;
 use core::turn::LoopInputs;
+use gateway::GatewayState;
 use history::History;
 use journal::Journal;
 use keys::Random;
@@ -128,6 +138,7 @@ const FIRST_MTU: u32 = 1_280;
 pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     // Frames are paced: a wake-up that is 50 us late, as by default, makes bursts of some packets at 100 Mbit/s.
     let _ = nix::sys::prctl::set_timerslack(1);
+    let mut commands = Commands::begin(&site)?;
     confine::drop_privileges(&site)?;
     let journal = Journal::begin(&site.name)?;
     let name = &site.interface.name;
@@ -139,6 +150,7 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
     if let Err(error) = dns::set(&site.interface.name, &site.interface.dns, &site.name) {
         tracing::error!(%error, "name servers");
     }
+    let gateway = GatewayState::begin(&site)?;
     // The last program has been run, the last listener listens, and no thread but this one has begun.
     confine::confine(&site);
     let mut daemon = begin(site, tun, outside)?;
@@ -152,15 +164,22 @@ pub fn up(site: Site, ready: impl FnOnce()) -> Result<(), LabError> {
             tracing::warn!("the kernel lacks offloads, packets go one by one there: {}", lacks.join(", "));
         }
     }
+    if let Some(commands) = &mut commands {
+        commands.post_up()?;
+    }
     tracing::info!(interface = site.interface.name, peers = site.peers.len(), "up");
     ready();
     inputs.manager.tell("READY=1");
     let ended = daemon.run(&mut inputs);
     inputs.manager.tell("STOPPING=1");
+    if let Some(commands) = &mut commands {
+        commands.pre_down();
+    }
     for signal in signals {
         signal_hook::low_level::unregister(signal);
     }
     drop(daemon);
+    drop(gateway);
     drop(journal);
     ended
 }
@@ -215,7 +234,11 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
     let history_file = site.interface.page.map(|_| note_files::history(&site.name));
     let uplink =
         |(place, uplink): (usize, &site::Uplink)| UplinkState::new(uplink.clone(), routing::mark_of(mark, place));
-    let uplinks = site.uplinks.iter().enumerate().map(uplink).collect();
+    let mut uplinks: Vec<UplinkState> = site.uplinks.iter().enumerate().map(uplink).collect();
+    let months = Months::load(&note_files::months(&site.name));
+    for uplink in &mut uplinks {
+        uplink.budget = Budget::of(months.of(&uplink.config.name));
+    }
     Ok(Daemon {
         routing,
         clock,
@@ -238,7 +261,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
         tunnel,
         counts: status::DaemonCounts::default(),
         names,
-        care: core::care::Care::default(),
+        care: core::care::Care::new(months),
         room: socket::Room::new(&pool),
         pool,
         refused: Vec::new(),

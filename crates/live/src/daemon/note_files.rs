@@ -1,6 +1,7 @@
 //! The places of the daemon's notes, and whether the daemon of one lives.
 
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Directory of the daemons' notes.
@@ -37,4 +38,19 @@ pub fn routing(name: &str) -> PathBuf {
 /// The file of a daemon's history, which survives a loss of power.
 pub fn history(name: &str) -> PathBuf {
     Path::new(LASTING).join(format!("{name}.history"))
+}
+
+/// The file that notes a daemon's changes as a gateway.
+pub fn gateway(name: &str) -> PathBuf {
+    file(name, "gateway")
+}
+
+/// The file of the bytes that uplinks have carried in their months, which survives a loss of power.
+pub fn months(name: &str) -> PathBuf {
+    Path::new(LASTING).join(format!("{name}.months"))
+}
+
+/// The network namespace of this thread.
+pub fn namespace() -> u64 {
+    fs::metadata("/proc/thread-self/ns/net").map_or(0, |namespace| namespace.ino())
 }

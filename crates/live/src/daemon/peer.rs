@@ -210,6 +210,13 @@ impl PeerState {
         self.tunnel.status().members.iter().find(|status| status.member == member).map(|status| status.state)
     }
 
+    /// Bytes that a member has carried in its tunnel, both ways.
+    pub fn carried_by(&self, member: Member) -> u64 {
+        let status = self.tunnel.status();
+        let found = status.members.iter().find(|status| status.member == member);
+        found.map_or(0, |found| found.sent_bytes.as_u64() + found.received_bytes.as_u64())
+    }
+
     /// Whether this member is an uplink of ours.
     pub fn is_ours(&self, member: Member) -> bool {
         (self.first[0]..self.first[0] + OF_EACH).contains(&member.0)
@@ -261,6 +268,8 @@ mod tests {
             introduces: Vec::new(),
             endpoints: Vec::new(),
             allowed: Vec::new(),
+            except: Vec::new(),
+            until: None,
         };
         let tunnel = BondConfig { policy: BondPolicy::default(), epoch: 7 };
         let mut peer = PeerState::new(config, PeerId(0), &PublicKey([2; 32]), tunnel);

@@ -101,6 +101,10 @@ metrics! {
         pub remedy: Option<String>,
         /// Its addresses.
         pub addresses: Vec<String>,
+        /// The most bytes that it carries in a month, both ways, if there is a limit.
+        pub quota_bytes: Option<u64> = gauge,
+        /// Bytes of this month, with IP and UDP headers, where there is such a limit.
+        pub month_bytes: Option<u64> = gauge,
         /// Counts of the uplink.
         #[serde(flatten)]
         pub counts: Flat<UplinkCounts> = part,
@@ -187,7 +191,7 @@ metrics! {
         pub remedy: Option<String>,
         /// Since something came on it.
         pub silent_s: Option<f64> = gauge,
-        /// The most bytes that it carries, both ways, until the daemon is started again, if there is a limit.
+        /// The most bytes that its uplink carries in a month, both ways, if there is a limit.
         pub quota_bytes: Option<u64> = gauge,
         /// Counts and estimates of the member.
         #[serde(flatten)]

@@ -1,5 +1,6 @@
 //! One uplink: its sockets while its interface is there, and their batches.
 
+use super::budget::Budget;
 use super::cause::Cause;
 use super::lane::{self, Lane, LateSpan, SendLoad, Written};
 use super::site::Uplink;
@@ -14,6 +15,10 @@ use std::net::{IpAddr, SocketAddr};
 /// Time after which a socket that could not be opened is tried again; then it doubles, up to [`RETRY_MOST`].
 const RETRY: Duration = Duration::from_secs(1);
 const RETRY_MOST: Duration = Duration::from_secs(30);
+
+/// Headers of IPv4 and UDP, and of IPv6 and UDP \[byte\].
+const HEADERS_IPV4: u64 = 20 + 8;
+const HEADERS_IPV6: u64 = 40 + 8;
 
 metrics! {
     /// Counts of an uplink since the daemon began.
@@ -56,6 +61,8 @@ pub struct UplinkState {
     pub config: Uplink,
     /// Whether it is to be used.
     pub is_on: bool,
+    /// Its use in this month, and whether it rests.
+    pub budget: Budget,
     /// The mark of its sockets' packets, for the host's rules.
     mark: u32,
     /// Its interface, as of the last reading; `None` for an uplink without one, and for one that is not there.
@@ -78,6 +85,7 @@ impl UplinkState {
         Self {
             config,
             is_on,
+            budget: Budget::default(),
             mark,
             found: None,
             absence: None,
@@ -144,6 +152,13 @@ impl UplinkState {
             Failed { error, again: now + pause, pause }
         });
         is_any
+    }
+
+    /// Bytes that it has carried, both ways, with the headers of IP and UDP: as a provider counts.
+    pub fn carried(&self) -> u64 {
+        let headers = if self.lacks_v4 { HEADERS_IPV6 } else { HEADERS_IPV4 };
+        let UplinkCounts { sent_datagrams, sent_bytes, received_datagrams, received_bytes, .. } = self.counts;
+        sent_bytes + received_bytes + headers * (sent_datagrams + received_datagrams)
     }
 
     /// Whether it can reach an address: it has a socket of its family.

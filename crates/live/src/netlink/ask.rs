@@ -128,7 +128,26 @@ impl Netlink {
         Err(Errno::ETIMEDOUT)
     }
 
+    /// Makes a request that is only heard between two messages, and waits for its acknowledgement.
+    pub(super) fn request_between(&mut self, around: &[(u16, Vec<u8>); 2], kind: u16, body: &[u8]) -> nix::Result<()> {
+        let [(begin, before), (end, after)] = around;
+        let mut all = self.message(*begin, 0, before);
+        all.extend(self.message(*end, 0, after));
+        let ends_at = HEADER + before.len();
+        // Last, so that its number is the one that is listened for.
+        let request = self.message(kind, NLM_F_ACK, body);
+        all.splice(ends_at..ends_at, request);
+        send(self.socket.as_raw_fd(), &all, MsgFlags::empty())?;
+        self.acknowledgement()
+    }
+
     fn send(&mut self, kind: u16, flags: u16, body: &[u8]) -> nix::Result<()> {
+        let message = self.message(kind, flags, body);
+        send(self.socket.as_raw_fd(), &message, MsgFlags::empty()).map(|_| ())
+    }
+
+    /// The bytes of the next message.
+    fn message(&mut self, kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
         self.sequence = self.sequence.wrapping_add(1);
         let mut message = Vec::with_capacity(HEADER + body.len());
         message.extend(((HEADER + body.len()) as u32).to_ne_bytes());
@@ -137,7 +156,7 @@ impl Netlink {
         message.extend(self.sequence.to_ne_bytes());
         message.extend(0u32.to_ne_bytes());
         message.extend(body);
-        send(self.socket.as_raw_fd(), &message, MsgFlags::empty()).map(|_| ())
+        message
     }
 
     /// The kernel answers each request with an error message whose error is zero where there is none.

@@ -7,6 +7,7 @@
 
 mod ask;
 pub mod devices;
+mod filters;
 mod list;
 mod message;
 pub mod routes;

@@ -49,6 +49,8 @@ const FRA_PROTOCOL: u16 = 21;
 /// `RTN_UNICAST`: the others refuse, or are of this host.
 const UNICAST: u8 = 1;
 const LOCAL: u8 = 2;
+/// `RTN_THROW`.
+const THROW: u8 = 9;
 /// Local, broadcast, anycast, multicast.
 const OF_THIS_HOST: std::ops::RangeInclusive<u8> = 2..=5;
 const SCOPE_UNIVERSE: u8 = 0;
@@ -79,8 +81,10 @@ pub struct Route {
     pub metric: u32,
     /// The gateway, if the destination is not on the link.
     pub gateway: Option<IpAddr>,
-    /// By which interface; 0 for a route that refuses.
+    /// By which interface; 0 for a route that refuses, or ends the search in its table.
     pub device: u32,
+    /// Whether it ends the search in its table: other rules and tables decide.
+    pub is_throw: bool,
     /// The protocol number of its maker.
     pub protocol: u8,
 }
@@ -220,10 +224,13 @@ impl Route {
         let is_v4 = self.network.is_ipv4();
         let scope = if is_v4 && self.gateway.is_none() { SCOPE_LINK } else { SCOPE_UNIVERSE };
         let family = if is_v4 { AF_INET } else { AF_INET6 };
-        let mut body = vec![family, self.prefix, 0, 0, table_byte(self.table), self.protocol, scope, UNICAST];
+        let (kind, scope) = if self.is_throw { (THROW, SCOPE_UNIVERSE) } else { (UNICAST, scope) };
+        let mut body = vec![family, self.prefix, 0, 0, table_byte(self.table), self.protocol, scope, kind];
         body.extend(if self.gateway.is_some() { RTNH_F_ONLINK } else { 0 }.to_ne_bytes());
         attribute_of(&mut body, RTA_DST, self.network);
-        attribute(&mut body, RTA_OIF, self.device.to_ne_bytes());
+        if !self.is_throw {
+            attribute(&mut body, RTA_OIF, self.device.to_ne_bytes());
+        }
         attribute(&mut body, RTA_PRIORITY, self.metric.to_ne_bytes());
         attribute(&mut body, RTA_TABLE, self.table.to_ne_bytes());
         self.gateway.into_iter().for_each(|gateway| attribute_of(&mut body, RTA_GATEWAY, gateway));
@@ -279,8 +286,16 @@ fn read_routes(body: &[u8]) -> Option<Vec<Route>> {
         AF_INET6 if prefix <= 128 => [0; 16].into(),
         _ => return None,
     };
-    let mut route =
-        Route { network: any, prefix, table: u32::from(head[4]), metric: 0, gateway: None, device: 0, protocol };
+    let mut route = Route {
+        network: any,
+        prefix,
+        table: u32::from(head[4]),
+        metric: 0,
+        gateway: None,
+        device: 0,
+        is_throw: kind == THROW,
+        protocol,
+    };
     let mut hops = &[][..];
     for (kind, value) in attributes(&body[HEAD..]) {
         match kind {
@@ -379,8 +394,19 @@ mod tests {
             for table in [TABLE_MAIN, 51_820_000] {
                 let network = ip(network);
                 let gateway = gateway.map(ip);
-                let route = Route { network, prefix, table, metric: 7, gateway, device: 3, protocol: PROTOCOL };
+                let route = Route {
+                    network,
+                    prefix,
+                    table,
+                    metric: 7,
+                    gateway,
+                    device: 3,
+                    is_throw: false,
+                    protocol: PROTOCOL,
+                };
                 assert_eq!(routes_in(&route.emit()), [route]);
+                let thrown = Route { device: 0, gateway: None, is_throw: true, ..route };
+                assert_eq!(routes_in(&thrown.emit()), [thrown]);
             }
         }
         for is_v4 in [true, false] {
@@ -433,7 +459,9 @@ mod tests {
     fn whatever_is_cut_off_is_read_without_a_panic() {
         let network = [10, 1, 0, 0].into();
         let gateway = Some([10, 0, 0, 1].into());
-        let whole = Route { network, prefix: 16, table: 300, metric: 7, gateway, device: 3, protocol: 4 }.emit();
+        let whole =
+            Route { network, prefix: 16, table: 300, metric: 7, gateway, device: 3, is_throw: false, protocol: 4 }
+                .emit();
         for length in 0..whole.len() {
             let _ = (routes_in(&whole[..length]), rule_in(&whole[..length]));
         }

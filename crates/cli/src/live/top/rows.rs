@@ -120,7 +120,7 @@ fn row_of_link(peer: &PeerReport, member: &MemberReport, courses: [Course; COLUM
     };
     let quota = || {
         let quota = member.quota_bytes?;
-        (state == "spent").then(|| format!("its quota of {quota} byte is spent until the daemon is started again"))
+        (state == "spent").then(|| format!("its quota of {quota} byte is spent until its next month"))
     };
     Row {
         place: 0,

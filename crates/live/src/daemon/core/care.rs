@@ -2,9 +2,11 @@
 //! and the causes of failures, each of which is logged once.
 
 use super::Daemon;
+use crate::daemon::budget::{Months, time_here};
 use crate::daemon::cause::Cause;
 use crate::daemon::knock::{Knocks, Verdict};
 use crate::daemon::peer::{Path, PeerState};
+use crate::daemon::uplink::UplinkState;
 use airbraid_engine::converge::session::{Address, Caller, PublicKey, Refusal};
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::MemberState;
@@ -34,11 +36,18 @@ pub struct Care {
     knocks: Knocks,
     /// Callers that were logged, with the times.
     callers: VecDeque<((IpAddr, Option<PublicKey>), Instant)>,
+    /// The uplinks' months on disk.
+    pub months: Months,
     /// Beginning of the count of lines about them, and the count.
     lines: (Instant, u32),
 }
 
 impl Care {
+    /// Before the first check.
+    pub fn new(months: Months) -> Self {
+        Self { months, ..Self::default() }
+    }
+
     /// The time of the next check.
     pub const fn wake(&self) -> Instant {
         self.next
@@ -53,6 +62,8 @@ impl Daemon {
         }
         self.care.next = now + PAUSE;
         self.reopen(now);
+        self.end_guests();
+        self.look_at_budgets(Some(now));
         for peer in 0..self.peers.len() {
             if !self.peers[peer].is_gone {
                 self.look_for(now, peer);
@@ -65,6 +76,26 @@ impl Daemon {
         self.tell_causes(now);
         self.tell_callers(now);
         self.record(now);
+    }
+
+    /// Looks at the uplinks' quotas and hours, and writes the months; at the end there is no other time (`now` is
+    /// none).
+    pub(super) fn look_at_budgets(&mut self, now: Option<Instant>) {
+        let has_limit = |uplink: &UplinkState| uplink.config.quota.is_some() || !uplink.config.hours.is_empty();
+        if !self.uplinks.iter().any(has_limit) {
+            return;
+        }
+        let (time, mut has_changed) = (time_here(), false);
+        for uplink in &mut self.uplinks {
+            let carried = uplink.carried();
+            has_changed |= uplink.budget.look(&uplink.config, carried, time);
+        }
+        let Self { care, uplinks, .. } = self;
+        care.months.write(now, uplinks.iter().map(|uplink| (&uplink.config, &uplink.budget)));
+        if has_changed && now.is_some() {
+            (0..self.uplinks.len()).for_each(|uplink| self.renew_members(uplink));
+            self.on_interfaces();
+        }
     }
 
     /// Opens uplinks again that could not be opened.

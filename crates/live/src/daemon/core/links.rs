@@ -92,10 +92,13 @@ impl Daemon {
         let own = &uplink.config;
         // Both ends have a say: the stricter word counts.
         let rates = own.rate.into_iter().chain(said.and_then(|said| said.rate));
+        let counted = state.carried_by(member);
+        // Of one peer; that of all together is looked at once a second.
+        let left = |quota: Bytes| Bytes::new(quota.as_u64().saturating_sub(uplink.budget.used()) + counted);
         let config = MemberConfig {
             tier: own.tier.max(said.map_or(0, |said| said.tier)),
             is_backup: own.is_backup || said.is_some_and(|said| said.is_backup),
-            quota: own.quota,
+            quota: own.quota.map(left),
             rate_cap: rates.min(),
             overhead: path.overhead(),
             mtu: Some(Bytes::new(path.device_mtu.into())),
@@ -231,8 +234,9 @@ impl Daemon {
                 continue;
             };
             let there = found.iter().find(|found| found.name == device);
-            self.note_absence(uplink, absence(&device, there));
-            let now = there.filter(|found| found.is_up && !found.addresses.is_empty());
+            let rest = self.uplinks[uplink].budget.cause();
+            let now = there.filter(|found| found.is_up && !found.addresses.is_empty() && rest.is_none());
+            self.note_absence(uplink, rest.or_else(|| absence(&device, there)));
             let before = std::mem::replace(&mut self.uplinks[uplink].found, now.cloned());
             self.uplinks[uplink].lacks_v4 = now.is_some_and(|now| !has_v4(now));
             let has_changed = before.as_ref() != now;

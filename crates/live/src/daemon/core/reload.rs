@@ -3,6 +3,7 @@
 use super::Daemon;
 use super::history::time_of_day;
 use super::presence::FAREWELLS;
+use crate::daemon::budget::Budget;
 use crate::daemon::history::event::Event;
 use crate::daemon::peer::PeerState;
 use crate::daemon::routing::{METRIC, WantedRouting, mark_of, numbers};
@@ -10,6 +11,7 @@ use crate::daemon::site::{self, Peer, Site, UPLINKS_MAX};
 use crate::daemon::table::Table;
 use crate::daemon::uplink::UplinkState;
 use airbraid_engine::converge::session::{self, PeerConfig, PeerId};
+use jiff::Timestamp;
 
 impl Daemon {
     /// Reads the file again; returns the changes.
@@ -19,6 +21,7 @@ impl Daemon {
     pub fn reload(&mut self) -> Result<String, String> {
         let mut new = site::read(&self.site.file).map_err(|errors| errors.to_string())?;
         self.check(&new)?;
+        new.peers.retain(|peer| !is_over(peer));
         self.names.fill(&mut new.peers);
         let mut said = Vec::new();
         self.change_interface(&new, &mut said)?;
@@ -29,6 +32,7 @@ impl Daemon {
         self.table = Table::new(self.peers.iter().enumerate().filter(|(_, peer)| !peer.is_gone).map(behind));
         self.site = new;
         said.splice(place..place, self.change_routes(&routes));
+        self.look_at_budgets(Some(self.time));
         self.on_interfaces();
         self.renew_names();
         for peer in 0..self.peers.len() {
@@ -56,7 +60,10 @@ impl Daemon {
             ("interface.dns", before.dns == now.dns),
             ("interface.table", before.table == now.table),
             ("interface.mark", before.mark == now.mark),
+            ("interface.post_up", before.post_up == now.post_up),
+            ("interface.pre_down", before.pre_down == now.pre_down),
             ("policy", self.site.policy == new.policy),
+            ("gateway", self.site.gateway == new.gateway),
         ];
         let different: Vec<&str> = fixed.iter().filter(|(_, is_same)| !is_same).map(|(key, _)| *key).collect();
         if !different.is_empty() {
@@ -148,13 +155,15 @@ impl Daemon {
             if self.uplink_called(&uplink.name).is_none() {
                 said.push(format!("uplink {}", uplink.name));
                 let mark = mark_of(numbers(&self.site.interface).1, self.uplinks.len());
-                self.uplinks.push(UplinkState::new(uplink.clone(), mark));
+                let mut state = UplinkState::new(uplink.clone(), mark);
+                state.budget = Budget::of(self.care.months.of(&uplink.name));
+                self.uplinks.push(state);
             }
         }
     }
 
     /// The use of an uplink's members has changed.
-    fn renew_members(&mut self, uplink: usize) {
+    pub(super) fn renew_members(&mut self, uplink: usize) {
         let now = self.time;
         for peer in 0..self.peers.len() {
             let paths = self.peers[peer].paths.iter().filter(|(_, path)| path.uplink == uplink);
@@ -193,7 +202,9 @@ impl Daemon {
                         let known = before.endpoints.first().map_or(&[][..], |(_, endpoint)| &endpoint.addresses);
                         peer.endpoints = self.over_all_uplinks(known);
                     }
-                    let is_same = peer.endpoints == before.endpoints && peer.allowed == before.allowed;
+                    let is_same = peer.endpoints == before.endpoints
+                        && peer.allowed == before.allowed
+                        && peer.except == before.except;
                     if !is_same || peer.via != before.via || peer.introduces != before.introduces {
                         said.push(format!("peer {}", peer.name));
                     }
@@ -220,6 +231,24 @@ impl Daemon {
         self.settle_sessions();
     }
 
+    /// Forgets peers whose time is over.
+    pub(super) fn end_guests(&mut self) {
+        let over: Vec<usize> = {
+            let guests = self.peers.iter().enumerate().filter(|(_, peer)| !peer.is_gone && is_over(&peer.config));
+            guests.map(|(index, _)| index).collect()
+        };
+        if over.is_empty() {
+            return;
+        }
+        for index in over {
+            tracing::info!(peer = self.peers[index].config.name, "its time is over: it is no peer any more");
+            self.forget_peer(index);
+        }
+        self.settle_sessions();
+        self.table = Table::new(self.peers.iter().enumerate().filter(|(_, peer)| !peer.is_gone).map(behind));
+        self.routing.want(self.wanted());
+    }
+
     fn forget_peer(&mut self, index: usize) {
         let id = self.peers[index].id;
         for _ in 0..FAREWELLS {
@@ -234,6 +263,11 @@ impl Daemon {
         self.peers[index].config.endpoints.clear();
         self.peers[index].is_gone = true;
     }
+}
+
+/// Whether the time of a peer is over.
+fn is_over(peer: &Peer) -> bool {
+    peer.until.is_some_and(|until| until <= Timestamp::now())
 }
 
 /// A peer's index and the prefixes behind it.

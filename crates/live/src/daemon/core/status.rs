@@ -183,6 +183,8 @@ fn uplink(uplink: &UplinkState, port: u16, routing: Option<String>, signal_dbm: 
         cause,
         remedy,
         addresses: addresses.map(ToString::to_string).collect(),
+        quota_bytes: uplink.config.quota.map(|quota| quota.as_u64()),
+        month_bytes: uplink.config.quota.map(|_| uplink.budget.used()),
         counts: Flat(uplink.counts),
         signal_dbm,
     }

@@ -223,6 +223,7 @@ impl Daemon {
 
     /// Says farewell to the peers, and closes everything.
     fn depart(&mut self) {
+        self.look_at_budgets(None);
         self.say_farewells();
         for uplink in 0..self.uplinks.len() {
             if self.uplinks[uplink].is_open() {

@@ -407,21 +407,18 @@ function fillUplinks(report) {
 }
 
 function fillQuotas(report) {
-  const metered = report.status.peers.flatMap((peer) =>
-    peer.members.filter((member) => member.quota_bytes !== null).map((member) => ({ peer, member })));
+  const metered = report.status.uplinks.filter((uplink) => uplink.quota_bytes !== null);
   find("quota-part").hidden = metered.length === 0;
-  keep(find("quotas"), metered, ({ peer, member }) => `${peer.name} ${member.member}`, () => {
+  keep(find("quotas"), metered, (uplink) => uplink.name, () => {
     const row = element("li");
     row.append(element("span", "name"), element("meter"), element("span", "soft used"));
     return row;
-  }, (row, { peer, member }) => {
-    const used = member.sent_bytes + member.received_bytes;
-    const name = `${member.name} to ${peer.name}`;
+  }, (row, { name, quota_bytes: quota, month_bytes: used }) => {
     say(row.querySelector(".name"), name);
     const meter = row.querySelector("meter");
     meter.setAttribute("aria-label", `quota of ${name}`);
-    Object.assign(meter, { max: member.quota_bytes, high: 0.8 * member.quota_bytes, optimum: 0, value: used });
-    say(row.querySelector(".used"), `${bytes(used)} of ${bytes(member.quota_bytes)} since the daemon started`);
+    Object.assign(meter, { max: quota, high: 0.8 * quota, optimum: 0, value: used });
+    say(row.querySelector(".used"), `${bytes(used)} of ${bytes(quota)} this month`);
   });
 }
 

@@ -15,7 +15,7 @@ mod wanted;
 
 pub use note::undo;
 pub use plan::METRIC;
-pub use wanted::{WantedRouting, mark_of, numbers};
+pub use wanted::{ANYWHERE, WantedRouting, mark_of, numbers};
 
 use crate::daemon::site::{Prefix, Site};
 use crate::error::LabError;
@@ -34,7 +34,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use wanted::{ANYWHERE, RANGE};
+use wanted::RANGE;
 
 /// Wait for further changes after the first, as they come several at once \[ms\].
 const SETTLE: u16 = 50;

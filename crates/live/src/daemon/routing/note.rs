@@ -6,6 +6,7 @@
 
 use super::plan::{STEPS, priority};
 use super::wanted::RANGE;
+use crate::daemon::note_files::namespace;
 use crate::error::LabError;
 use crate::netlink::Netlink;
 use crate::netlink::devices::Setting;
@@ -13,7 +14,6 @@ use crate::netlink::routes::PROTOCOL;
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,11 +81,6 @@ impl Note {
         fs::write(&beside, text).map_err(failed())?;
         fs::rename(&beside, &self.path).map_err(failed())
     }
-}
-
-/// The network namespace of this thread.
-fn namespace() -> u64 {
-    fs::metadata("/proc/thread-self/ns/net").map_or(0, |namespace| namespace.ino())
 }
 
 fn put_back(netlink: &mut Netlink, settings: &[Set]) {

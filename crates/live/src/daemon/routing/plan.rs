@@ -8,7 +8,7 @@
 //! | first | from an uplink's address (where `rp_filter` is strict) | the uplink's, but its default route |
 //! | second | all, if there is a table of our own; else those of an uplink with a table | main, but its default route |
 //! | third | of an uplink's sockets, by mark, and from its address | the uplink's |
-//! | fourth | all but those of our sockets | our own |
+//! | fourth | all but those of our sockets | our own; an exception ends the search there |
 
 use super::host::{Host, Reach, Router};
 use super::network_of;
@@ -52,6 +52,10 @@ impl Plan {
         for prefix in wanted.prefixes() {
             let table = if wanted.is_around_us(&prefix) { wanted.table } else { TABLE_MAIN };
             plan.routes.push(route(&prefix, table, wanted.index, None));
+        }
+        // The search goes on in main, where the host's default route is.
+        for prefix in &wanted.except {
+            plan.routes.push(Route { is_throw: true, ..route(prefix, wanted.table, 0, None) });
         }
         for is_v4 in [true, false] {
             if wanted.has_own_table(is_v4) {
@@ -142,7 +146,7 @@ impl Plan {
 
 fn route(prefix: &Prefix, table: u32, device: u32, gateway: Option<IpAddr>) -> Route {
     let Prefix { address: network, length: prefix } = prefix.network();
-    Route { network, prefix, table, metric: METRIC, gateway, device, protocol: PROTOCOL }
+    Route { network, prefix, table, metric: METRIC, gateway, device, is_throw: false, protocol: PROTOCOL }
 }
 
 const fn rule(wanted: &WantedRouting, is_v4: bool, step: u32) -> Rule {

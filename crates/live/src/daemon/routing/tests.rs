@@ -33,7 +33,16 @@ fn device(index: u32, addresses: &[&str], rp_filter: u32) -> Device {
 
 fn route(network: &str, gateway: Option<&str>, device: u32) -> Route {
     let Prefix { address: network, length: prefix } = prefix(network);
-    Route { network, prefix, table: TABLE_MAIN, metric: 0, gateway: gateway.map(ip), device, protocol: 3 }
+    Route {
+        network,
+        prefix,
+        table: TABLE_MAIN,
+        metric: 0,
+        gateway: gateway.map(ip),
+        device,
+        is_throw: false,
+        protocol: 3,
+    }
 }
 
 fn line(device: u32, place: &str) -> WantedUplink {
@@ -47,6 +56,7 @@ fn wanted(uplinks: Vec<WantedUplink>, behind: &[&str]) -> WantedRouting {
         index: OURS,
         addresses: vec![prefix("10.77.0.1/24")],
         behind: behind.iter().map(|text| (prefix(text), "hub".to_owned())).collect(),
+        except: Vec::new(),
         uplinks,
         table: TABLE,
         mark: MARK,
@@ -64,6 +74,23 @@ fn an_uplink_that_reaches_its_peer_gets_nothing() {
     let plan = Plan::new(&wanted, &host);
     let own = Route { metric: METRIC, protocol: PROTOCOL, ..route("10.77.0.2/32", None, OURS) };
     assert_eq!(plan, Plan { routes: vec![own], ..Plan::default() });
+}
+
+#[test]
+fn an_exception_ends_the_search_in_a_table_that_has_the_whole() {
+    let wanted = WantedRouting {
+        except: vec![prefix("10.5.0.0/16")],
+        ..wanted(vec![line(1, HUB)], &["10.0.0.0/8", "10.0.0.0/24", "172.16.0.0/12"])
+    };
+    let plan = Plan::new(&wanted, &Host { devices: vec![device(1, &["192.0.2.2/24"], 0)], ..Host::default() });
+    let found = |network: &str, is_throw: bool| {
+        let network = prefix(network);
+        let is_it = |route: &&Route| route.network == network.address && route.prefix == network.length;
+        plan.routes.iter().find(is_it).map(|route| (route.table, route.is_throw)) == Some((TABLE, is_throw))
+    };
+    assert!(found("10.0.0.0/8", false) && found("10.5.0.0/16", true), "{plan:?}");
+    assert!(!found("10.0.0.0/24", false) && !found("172.16.0.0/12", false), "others stay in main: {plan:?}");
+    assert_eq!(plan.rules.len(), 2, "main but its default route, then our own table: {plan:?}");
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub struct WantedRouting {
     pub addresses: Vec<Prefix>,
     /// Prefixes that are routed through it, with the names of the peers behind.
     pub behind: Vec<(Prefix, String)>,
+    /// Parts of these that are routed as without the daemon.
+    pub except: Vec<Prefix>,
     /// The uplinks, by index.
     pub uplinks: Vec<WantedUplink>,
     /// The first of its tables.
@@ -63,11 +65,13 @@ impl WantedRouting {
             places: places(place, interface.listen != 0, peers.clone()),
         };
         let (table, mark) = numbers(interface);
+        let except = peers.clone().flat_map(|peer| peer.except.iter().copied());
         Self {
             interface: interface.name.clone(),
             index,
             addresses: interface.addresses.clone(),
             behind: if interface.routes { behind.collect() } else { Vec::new() },
+            except: if interface.routes { except.collect() } else { Vec::new() },
             uplinks: uplinks.enumerate().map(line).collect(),
             table,
             mark,
@@ -84,12 +88,15 @@ impl WantedRouting {
         prefixes
     }
 
-    /// Whether the daemon's own datagrams would go into its own interface by a route to this prefix: then it is in a
-    /// table that they skip. A socket that is bound to a device leaves by that device, but for the default route: every
-    /// other route of the host is nearer.
+    /// Whether a route to this prefix is in the table that the daemon's own datagrams skip: as it has an exception, or
+    /// as they would go into its own interface. A socket that is bound to a device leaves by that device, but
+    /// for the default route: every other route of the host is nearer.
     pub fn is_around_us(&self, prefix: &Prefix) -> bool {
         let unbound = self.uplinks.iter().filter(|line| line.device.is_none());
-        prefix.length == 0 || unbound.flat_map(|line| &line.places).any(|place| prefix.contains(*place))
+        let is_whole = |part: &Prefix| prefix.length < part.length && prefix.contains(part.address);
+        prefix.length == 0
+            || self.except.iter().any(is_whole)
+            || unbound.flat_map(|line| &line.places).any(|place| prefix.contains(*place))
     }
 
     /// Whether the own table has routes of a family.

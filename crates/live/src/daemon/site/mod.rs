@@ -2,14 +2,19 @@
 //!
 //! It is resolved here and never changed; a reload reads a new one. Keys are in files of their own, named by path.
 
+mod device;
+mod gateway;
 mod read;
 
+use super::hours::Hours;
 use airbraid_engine::converge::session::{PublicKey, Secret};
 use airbraid_engine::trunk::bonding::{BondPolicy, MEMBERS_MAX};
 use airbraid_units::{BitRate, Bytes, Duration};
+use jiff::Timestamp;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+pub use gateway::{Gateway, GatewayIpv6};
 pub use read::{parse, read};
 
 /// Largest number of uplinks: half of a tunnel's members are for the other end's.
@@ -18,6 +23,10 @@ pub const UPLINKS_MAX: usize = MEMBERS_MAX / 2;
 pub const PEERS_MAX: usize = 4_096;
 /// The default port of an end that others go to.
 pub const PORT: u16 = 5182;
+
+/// Below the time for which most NATs keep a UDP mapping (RFC 4787, REQ-5: two minutes at the least, and many keep half
+/// a minute).
+const KEEPALIVE: Duration = Duration::from_secs(20);
 
 /// The daemon's file, resolved.
 #[derive(Clone, Debug)]
@@ -34,6 +43,8 @@ pub struct Site {
     pub policy: BondPolicy,
     /// The interfaces that it uses.
     pub uplinks: Vec<Uplink>,
+    /// Whether and how this host forwards for others.
+    pub gateway: Option<Gateway>,
     pub peers: Vec<Peer>,
 }
 
@@ -70,6 +81,10 @@ pub struct Interface {
     pub page: Option<SocketAddr>,
     /// Whether the metrics contain the peers' names.
     pub metrics_names: bool,
+    /// Commands that are run when all is there.
+    pub post_up: Vec<String>,
+    /// Commands that are run before all goes.
+    pub pre_down: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,8 +100,12 @@ pub struct Uplink {
     pub tier: u8,
     /// Whether it is used only when no other works.
     pub is_backup: bool,
-    /// Bytes that each of its links may carry, both ways, until the daemon is started again.
+    /// Bytes that it may carry in a month, both ways.
     pub quota: Option<Bytes>,
+    /// The day on which a month begins, 1 to 28.
+    pub quota_day: i8,
+    /// The hours in which it is used; none for always.
+    pub hours: Vec<Hours>,
     /// Largest rate at which it sends.
     pub rate: Option<BitRate>,
     /// Interval of keepalives on an idle path.
@@ -107,6 +126,10 @@ pub struct Peer {
     pub endpoints: Vec<(usize, Endpoint)>,
     /// The addresses behind it.
     pub allowed: Vec<Prefix>,
+    /// Parts of these that are not routed to it, but as the host would without the daemon.
+    pub except: Vec<Prefix>,
+    /// The time after which it is no peer any more.
+    pub until: Option<Timestamp>,
 }
 
 /// The endpoint of a peer: an address, or a name that is looked up while the daemon works.
@@ -116,6 +139,25 @@ pub struct Endpoint {
     pub text: String,
     /// Its addresses, as far as they are known.
     pub addresses: Vec<SocketAddr>,
+}
+
+impl Uplink {
+    /// One for all interfaces, without limits.
+    pub fn any() -> Self {
+        Self {
+            name: "any".to_owned(),
+            device: None,
+            is_on: true,
+            gateways: Vec::new(),
+            tier: 0,
+            is_backup: false,
+            quota: None,
+            quota_day: 1,
+            hours: Vec::new(),
+            rate: None,
+            keepalive: KEEPALIVE,
+        }
+    }
 }
 
 impl Endpoint {

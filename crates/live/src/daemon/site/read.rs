@@ -1,24 +1,21 @@
 //! The keys of the daemon's file.
 
-use super::{Endpoint, Interface, PEERS_MAX, PORT, Peer, Prefix, Site, UPLINKS_MAX, Uplink};
+use super::device::device;
+use super::{Endpoint, Interface, KEEPALIVE, PEERS_MAX, PORT, Peer, Prefix, Site, UPLINKS_MAX, Uplink};
+use crate::daemon::hours::Hours;
 use crate::daemon::keys;
 use airbraid_engine::converge::session::{PublicKey, Secret};
 use airbraid_sim::scenario::Errors;
 use airbraid_sim::scenario::document::{self, Complaint, Context, Data, Document, Value, View, list, quantity, text};
 use airbraid_units::{BitRate, Bytes, Duration};
+use jiff::Timestamp;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-/// Length that names of interfaces stay below \[byte\].
-const DEVICE_NAME: usize = 16;
 /// Allowed MTUs: the least that any IPv4 host takes, and a TUN's longest packet.
 const MTU: std::ops::RangeInclusive<u64> = 576..=65_535;
-/// Below the time for which most NATs keep a UDP mapping (RFC 4787, REQ-5: two minutes at the least, and many keep half
-/// a minute).
-const KEEPALIVE: Duration = Duration::from_secs(20);
-
 /// Default memory of all peers' packets: a small router has it to spare.
 const MEMORY: Bytes = Bytes::new(256 << 20);
 /// Default memory of one peer's packets: 1 Gbit/s for a round trip of 100 ms, in buffers of 2 KiB, both ways, with
@@ -67,11 +64,12 @@ fn site(top: &View<'_>, path: &Path) -> Site {
     let interface = interface(&top.sub("interface"), &folder);
     let policy = document::policy(top.sub("policy"));
     let uplinks = uplinks(top);
+    let gateway = super::gateway::read(top, &interface.name);
     let peers = peers(top, &folder, &uplinks, &interface);
     let _ = schema;
     top.check_keys();
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Site { name, file: path.to_path_buf(), keys: Vec::new(), interface, policy, uplinks, peers }
+    Site { name, file: path.to_path_buf(), keys: Vec::new(), interface, policy, uplinks, gateway, peers }
 }
 
 fn one(number: u128) -> Result<u128, Complaint> {
@@ -100,6 +98,8 @@ fn interface(view: &View<'_>, folder: &Path) -> Interface {
         metrics,
         page: view.optional("page", "none", page_address),
         metrics_names: view.flag("metrics_names", is_local, "where metrics are on a loopback address"),
+        post_up: view.optional("post_up", "none", names).unwrap_or_default(),
+        pre_down: view.optional("pre_down", "none", names).unwrap_or_default(),
     };
     for (key, memory) in [("memory", interface.memory), ("peer_memory", interface.peer_memory)] {
         let message = || "this does not hold what is under way at usual rates".to_owned();
@@ -130,17 +130,7 @@ fn uplinks(top: &View<'_>) -> Vec<Uplink> {
         top.complain("uplink", Complaint::new(format!("{} uplinks are too many", uplinks.len()), "at most 8"));
     }
     if uplinks.is_empty() {
-        uplinks.push(Uplink {
-            name: "any".to_owned(),
-            device: None,
-            is_on: true,
-            gateways: Vec::new(),
-            tier: 0,
-            is_backup: false,
-            quota: None,
-            rate: None,
-            keepalive: KEEPALIVE,
-        });
+        uplinks.push(Uplink::any());
     }
     uplinks
 }
@@ -155,6 +145,8 @@ fn uplink(view: &View<'_>) -> Uplink {
         tier: view.read("tier", 0, "", |value| document::integer(value, 7).map(|tier| tier as u8)),
         is_backup: view.flag("backup", false, ""),
         quota: view.optional("quota", "none", quantity::<Bytes>),
+        quota_day: view.read("quota_day", 1, "", day),
+        hours: view.optional("hours", "always", hours).unwrap_or_default(),
         rate: view.optional("rate", "none", quantity::<BitRate>),
         keepalive: view.quantity("keepalive", KEEPALIVE, "below most NATs' patience"),
     };
@@ -200,6 +192,7 @@ fn peer(view: &View<'_>, folder: &Path, uplinks: &[Uplink]) -> Peer {
         text(value).and_then(|text| keys::public(&text).map_err(wrong_key))
     });
     let allowed = view.required("allowed", "[\"10.77.0.2/32\"]", |value| prefixes(value, false));
+    let except = view.optional("except", "none", |value| prefixes(value, false));
     let peer = Peer {
         name,
         public: public.unwrap_or(PublicKey([0; 32])),
@@ -208,7 +201,14 @@ fn peer(view: &View<'_>, folder: &Path, uplinks: &[Uplink]) -> Peer {
         introduces: view.optional("introduces", "nobody", names).unwrap_or_default(),
         endpoints: view.optional("endpoint", "it comes to us", |v| endpoints(v, uplinks)).unwrap_or_default(),
         allowed: allowed.unwrap_or_default().iter().map(Prefix::network).collect(),
+        except: except.unwrap_or_default().iter().map(Prefix::network).collect(),
+        until: view.optional("until", "for ever", until),
     };
+    for prefix in &peer.except {
+        let is_part = peer.allowed.iter().any(|whole| whole.length < prefix.length && whole.contains(prefix.address));
+        let message = || format!("{prefix} is no part of a prefix in `allowed`");
+        view.require(is_part, "except", message, "an exception lies in a shorter prefix, such as 0.0.0.0/0");
+    }
     view.check_keys();
     peer
 }
@@ -275,17 +275,6 @@ fn key_file(value: &Value, folder: &Path) -> Result<Secret, Complaint> {
     keys::read(&path).map_err(|why| Complaint::new(why, help))
 }
 
-/// A name that an interface can have.
-fn device(value: &Value) -> Result<String, Complaint> {
-    let name = text(value)?;
-    let is_fine = !name.is_empty()
-        && name.len() < DEVICE_NAME
-        && name.chars().all(|c| c.is_ascii_graphic() && c != '/' && c != ':')
-        && !matches!(name.as_str(), "." | "..");
-    let refused = || Complaint::new("no interface can be called so", "1 to 15 characters without blanks, `/` and `:`");
-    is_fine.then_some(name).ok_or_else(refused)
-}
-
 /// `"auto"`, or a size.
 fn mtu(value: &Value) -> Result<Option<u32>, Complaint> {
     if matches!(&value.data, Data::Text(word) if word == "auto") {
@@ -329,6 +318,27 @@ fn gateways(value: &Value) -> Result<Vec<IpAddr>, Complaint> {
         [true, false].into_iter().all(|is_v4| gateways.iter().filter(|at| at.is_ipv4() == is_v4).count() < 2);
     let refused = || Complaint::new("an uplink has one router", "one address, or one of each family");
     is_one_each.then_some(gateways).ok_or_else(refused)
+}
+
+/// A day that every month has.
+fn day(value: &Value) -> Result<i8, Complaint> {
+    let day = document::integer(value, 28)?;
+    let refused = || Complaint::new("a month has no such day", "1 to 28: every month has these");
+    (day > 0).then_some(day as i8).ok_or_else(refused)
+}
+
+/// Hours of the week, or several.
+fn hours(value: &Value) -> Result<Vec<Hours>, Complaint> {
+    let help = "such as \"Mon-Fri 08:00-18:00\", or a list of such; this host's time counts";
+    let one = |value: &Value| Hours::parse(&text(value)?).map_err(|why| Complaint::new(why, help));
+    if matches!(value.data, Data::Text(_)) { Ok(vec![one(value)?]) } else { list(value)?.iter().map(one).collect() }
+}
+
+/// A date with the time and its zone (RFC 3339).
+fn until(value: &Value) -> Result<Timestamp, Complaint> {
+    let given = text(value)?;
+    let refused = || Complaint::new(format!("`{given}` is no time"), "such as \"2026-12-31T18:00:00Z\" (RFC 3339)");
+    given.parse().map_err(|_| refused())
 }
 
 fn servers(value: &Value) -> Result<Vec<IpAddr>, Complaint> {
