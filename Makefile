@@ -13,7 +13,8 @@ SKIPPED := $(abspath $(OUT))/skipped
 .PHONY: help demo demo-bond build wheel notebooks test test-debug test-optimised test-python reference check lint fuzz \
         bench bench-peers bench-lab bench-tunnel bench-datapath \
         bench-strangers bench-python map mutants claims pages \
-        rows rows-full rows-renew rows-documents python-lock deb picture tools test-tools python-tools clean
+        rows rows-full rows-renew rows-documents python-lock dist same-bytes emulate packages test-packages wheels site \
+        install uninstall picture tools test-tools python-tools package-tools clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +27,9 @@ test-tools:
 
 python-tools:
 	@scripts/tools.sh build python
+
+package-tools:
+	@scripts/tools.sh build python package
 
 build: tools ## Build the airbraid command
 	$(CARGO) build --release --locked --package airbraid-cli
@@ -44,7 +48,7 @@ python-lock: python-tools ## Take new versions of what Python needs into the loc
 
 # The simulator's commands alone, without link-time optimisation: half of what `make build` builds, in a third of its time.
 demo: tools ## One TCP connection over one 802.11b channel and over a trunk of three
-	$(CARGO) build --profile checked --locked --package airbraid-cli --no-default-features
+	$(CARGO) build --profile checked --locked --package airbraid-cli --no-default-features --features simulator
 	@scripts/demo.sh $(CHECKED) $(OUT)/demo
 
 demo-bond: tools ## A bond over three emulated uplinks, a page to watch, one link pulled; Ctrl-C ends it (root)
@@ -54,9 +58,11 @@ demo-bond: tools ## A bond over three emulated uplinks, a page to watch, one lin
 lint: test-tools ## Formatting, lints, documentation
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
-	$(CARGO) clippy --package airbraid-cli --no-default-features --locked -- --deny warnings
+	$(CARGO) clippy --package airbraid-cli --no-default-features --features simulator --locked -- --deny warnings
+	$(CARGO) clippy --package airbraid-cli --no-default-features --features live --locked -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings --allow rustdoc::private-intra-doc-links" $(CARGO) doc --workspace --no-deps --locked --quiet
 	scripts/draw.py --check
+	scripts/lint_shell.sh
 
 reference: ## Renew the tables of docs/reference/metrics.md that are made of the code
 	AIRBRAID_RENEW=1 $(CARGO) test --locked -p airbraid-sim -p airbraid-live --lib the_reference_has_every_metric
@@ -152,8 +158,36 @@ bench-python: build python-tools ## 1,000 runs on Dask with a worker killed, wha
 claims: build ## Run the command of every measured number in the documents; hours, resumable (CLAIMS="--minutes 5")
 	@AIRBRAID=$(abspath $(RELEASE)) scripts/claims.py $(CLAIMS)
 
-deb: build ## A Debian package in out/
-	@scripts/deb.sh $(RELEASE) $(OUT)
+install: build ## Install the command, manual, completions, unit, scenarios, documents (PREFIX=/usr/local DESTDIR=)
+	@scripts/install.sh $(RELEASE)
+
+uninstall: ## Remove what `make install` has installed
+	@scripts/install.sh --uninstall
+
+# What a release has. DIST names architectures: x86_64 aarch64 armv7.
+dist: python-tools ## Static binaries, archives, checksums and their contents as CycloneDX, in out/dist (DIST=x86_64)
+	@scripts/dist.sh $(OUT)/dist $(DIST)
+
+same-bytes: python-tools ## Builds out/dist once more, in another folder: are the bytes equal?
+	@scripts/same_bytes.sh $(OUT)/dist $(DIST)
+
+emulate: package-tools ## Runs each binary of out/dist on its architecture, emulated
+	@scripts/emulate.sh $(OUT)/dist
+
+packages: package-tools ## Debian packages and container images of the binaries in out/dist
+	@scripts/packages.sh $(OUT)/dist $(OUT)
+
+test-packages: package-tools ## Installs, upgrades and removes the packages in clean roots; lintian (root)
+	@scripts/test_packages.sh $(OUT)
+
+wheels: python-tools ## Wheels for manylinux and musllinux on x86_64 and aarch64, in out/wheels
+	@scripts/python.sh wheels
+
+# The reports of the papers on it are made by the command, which takes minutes: SITE= leaves them out.
+SITE = --airbraid $(RELEASE)
+
+site: python-tools $(if $(SITE),build) ## The documents as a site with search, in out/site/site; links checked
+	@scripts/python.sh site $(OUT)/site $(SITE)
 
 picture: build ## Draw the pictures of the README and of the examples
 	@scripts/picture.sh $(RELEASE)

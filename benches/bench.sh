@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Speed and memory of the benchmark scenarios: medians of five runs each, and instruction counts where valgrind is there.
+# shellcheck disable=SC2059 # the rows of a table have one format
 #
 #   benches/bench.sh AIRBRAID [REPETITIONS]
 #

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # airbraid and ns-2.35 on the same work, alternately, on one core: simulated seconds per second of processor time.
+# shellcheck disable=SC2059 # the rows of a table have one format
 #
 #   benches/peers.sh [REPETITIONS]     default 3
 #   AIRBRAID=PATH benches/peers.sh     another binary than target/release/airbraid

@@ -12,6 +12,7 @@ first=$!
 nice bash -c "$2" </dev/null >"$log" 2>&1 &
 second=$!
 
+# shellcheck disable=SC2317 # the trap calls it
 end() {
     kill -- -"$first" -"$second" 2>/dev/null || true
     wait 2>/dev/null || true

@@ -1,57 +1,44 @@
 #!/usr/bin/env bash
-# Makes a Debian package of the built command: binary, unit, completions, documentation.
-# usage: scripts/deb.sh AIRBRAID OUT
+# Makes a Debian package of a static binary: the command, manual, completions, unit, scenarios, documentation. The same
+# binary gives the same bytes.
+# usage: scripts/deb.sh AIRBRAID ARCHITECTURE OUT [TALKER]      such as: deb.sh out/dist/airbraid-0.1.0-aarch64 arm64 out
+# TALKER is a binary that runs here; it writes manual and completions.
 set -euo pipefail
-airbraid=${1:-target/release/airbraid}
-out=${2:-out}
 root=$(cd "$(dirname "$0")/.." && pwd)
+airbraid=${1:?usage: scripts/deb.sh AIRBRAID ARCHITECTURE OUT [TALKER]}
+architecture=${2:?}
+out=${3:?}
+talker=${4:-$airbraid}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$root/Cargo.toml" | head -n 1)
-architecture=$(dpkg --print-architecture)
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || stat -c %Y "$root/CHANGELOG.md")}
+export SOURCE_DATE_EPOCH
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 chmod 755 "$tree"
 
-install -D -m 755 "$airbraid" "$tree/usr/bin/airbraid"
-strip --strip-unneeded "$tree/usr/bin/airbraid"
-install -D -m 644 "$root/packaging/airbraid@.service" "$tree/usr/lib/systemd/system/airbraid@.service"
-for shell in bash zsh fish; do
-    case $shell in
-        bash) place=usr/share/bash-completion/completions/airbraid ;;
-        zsh) place=usr/share/zsh/vendor-completions/_airbraid ;;
-        fish) place=usr/share/fish/vendor_completions.d/airbraid.fish ;;
-    esac
-    mkdir -p "$tree/$(dirname "$place")"
-    "$airbraid" completions "$shell" >"$tree/$place"
-done
-install -d -m 700 "$tree/etc/airbraid"
+DESTDIR=$tree PREFIX=/usr "$root/scripts/install.sh" "$airbraid" "$talker" >/dev/null
+strip --strip-unneeded "$tree/usr/bin/airbraid" 2>/dev/null || true
 doc=$tree/usr/share/doc/airbraid
-install -D -m 644 -t "$doc" "$root/docs/guide/daemon.md" "$root/docs/security.md" "$root/README.md" "$root/LICENSE-MIT" "$root/LICENSE-APACHE"
-install -D -m 644 "$root/docs/reference/daemon.md" "$doc/daemon-reference.md"
-install -D -m 644 -t "$doc/examples" "$root"/docs/guide/sites/*.toml
-cat >"$doc/copyright" <<'EOF'
-Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
-Upstream-Name: airbraid
-
-Files: *
-License: MIT or Apache-2.0
- The texts are beside this file.
-EOF
+# dpkg has the list of files, and the licences are in `copyright`.
+rm -r "$tree/usr/share/airbraid/installed" "$doc"/LICENSE-*
+mv "$doc/CHANGELOG.md" "$doc/changelog"
+install -m 644 "$root/packaging/debian/copyright" "$doc/copyright"
+date=$(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
+printf 'airbraid (%s-1) unstable; urgency=medium\n\n  * This version: see changelog.gz.\n\n -- The airbraid authors <packages@airbraid.invalid>  %s\n' \
+    "$version" "$date" >"$doc/changelog.Debian"
+(cd "$root" && scripts/sbom.py --version "$version" --time "$SOURCE_DATE_EPOCH") >"$doc/airbraid.cdx.json"
+gzip --no-name -9 "$doc/changelog" "$doc/changelog.Debian" "$doc/airbraid.cdx.json" "$tree"/usr/share/man/man1/*.1
+install -D -m 644 "$root/packaging/debian/lintian-overrides" "$tree/usr/share/lintian/overrides/airbraid"
 
 mkdir -p "$tree/DEBIAN"
-needs=libc6
-if command -v dpkg-shlibdeps >/dev/null 2>&1; then
-    mkdir -p "$tree/debian"
-    printf 'Source: airbraid\nMaintainer: airbraid\n\nPackage: airbraid\nArchitecture: any\n' >"$tree/debian/control"
-    needs=$(cd "$tree" && dpkg-shlibdeps -O usr/bin/airbraid 2>/dev/null | sed 's/^shlibs:Depends=//')
-    rm -r "$tree/debian"
-fi
 cat >"$tree/DEBIAN/control" <<EOF
 Package: airbraid
-Version: $version
+Version: $version-1
 Architecture: $architecture
-Maintainer: airbraid <airbraid@localhost>
-Installed-Size: $(du -sk "$tree" | cut -f 1)
-Depends: $needs
+Maintainer: The airbraid authors <packages@airbraid.invalid>
+Installed-Size: $(du -sk --apparent-size "$tree" | cut -f 1)
+Recommends: iproute2
+Suggests: wireshark
 Section: net
 Priority: optional
 Description: one encrypted link out of several uplinks
@@ -59,15 +46,10 @@ Description: one encrypted link out of several uplinks
  them packet by packet, with local error control, and a simulator and a lab
  that show why.
 EOF
-for script in postinst postrm; do
-    cat >"$tree/DEBIAN/$script" <<'EOF'
-#!/bin/sh
-set -e
-if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
-EOF
-    chmod 755 "$tree/DEBIAN/$script"
-done
+for script in postinst prerm postrm; do install -m 755 "$root/packaging/debian/$script" "$tree/DEBIAN/$script"; done
+(cd "$tree" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum >DEBIAN/md5sums)
+find "$tree" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 mkdir -p "$out"
-file=$out/airbraid_${version}_$architecture.deb
-dpkg-deb --root-owner-group -Zgzip --build "$tree" "$file" >/dev/null
+file=$out/airbraid_${version}-1_$architecture.deb
+dpkg-deb --root-owner-group -Zxz --build "$tree" "$file" >/dev/null
 echo "$file"

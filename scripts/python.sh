@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Python package: its environment, its wheel, its tests.
-# usage: scripts/python.sh environment | wheel | test | bench | notebooks | lock
+# usage: scripts/python.sh environment | wheel | wheels | test | bench | notebooks | lock | site OUT [OPTION]...
 # AIRBRAID names the command that the tests compare with; PROFILE is how the wheel is built; CARGO_TARGET_DIR is cargo's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,6 +31,33 @@ wheel() {
     ls "$wheels"/*.whl
 }
 
+# A wheel for each architecture and C library, by the compiler that `make dist` uses: abi3, for every Python from 3.11 on.
+wheels() {
+    local triple policy
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement packaging/dist/requirements.txt
+    rm -rf "$wheels"
+    for triple in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-musl; do
+        if [ ! -d "$(rustc --print target-libdir --target "$triple")" ]; then rustup target add "$triple"; fi
+        case $triple in *-musl) policy=musllinux_1_2 ;; *) policy=manylinux_2_17 ;; esac
+        PATH=$venv/bin:$PATH "$venv/bin/maturin" build --quiet --profile dist --locked --zig --target "$triple" \
+            --compatibility "$policy" --out "$wheels"
+    done
+    ls "$wheels"/*.whl
+}
+
+# The site, by mdBook.
+site() {
+    local book=$target/site-tools
+    if ! cmp -s packaging/site/requirements.txt "$book/made-from"; then
+        rm -rf "$book"
+        python3 -m venv "$book"
+        command -v mdbook >/dev/null ||
+            "$book/bin/pip" install --quiet --disable-pip-version-check --requirement packaging/site/requirements.txt
+        cp packaging/site/requirements.txt "$book/made-from"
+    fi
+    PATH=$PATH:$book/bin scripts/site.py "$@"
+}
+
 install_wheel() {
     wheel
     "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-index --force-reinstall "$wheels"/*.whl
@@ -55,6 +82,13 @@ case ${1:-} in
     wheel)
         environment
         wheel
+        ;;
+    wheels)
+        environment
+        wheels
+        ;;
+    site)
+        site "${@:2}"
         ;;
     test)
         environment

@@ -1,25 +1,40 @@
 #!/usr/bin/env bash
 # Installs what a step needs from Debian's packages (as root or by sudo), or says exactly what to install.
-# usage: scripts/tools.sh build [test] [browser] [python] [ns2]
+# usage: scripts/tools.sh build [test] [browser] [python] [package] [ns2] [picture]
 set -euo pipefail
 
-rust_wanted=1.95
+cd "$(dirname "$0")/.."
+# The least that the code needs is said once, in Cargo.toml.
+rust_wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 # command, package
 declare -A package=([cc]=gcc [ld]=binutils [tshark]=tshark [ns]=ns2 [rsvg-convert]=librsvg2-bin [iperf3]=iperf3 [curl]=curl
-    [ip]=iproute2 [ethtool]=ethtool [ping]=iputils-ping [python3]=python3 [nft]=nftables [sysctl]=procps [chromium]=chromium [npm]=npm)
+    [ip]=iproute2 [ethtool]=ethtool [ping]=iputils-ping [python3]=python3 [nft]=nftables [sysctl]=procps [chromium]=chromium [npm]=npm
+    [shellcheck]=shellcheck [lintian]=lintian [mmdebstrap]=mmdebstrap [qemu-aarch64-static]=qemu-user-static [skopeo]=skopeo)
 wanted=()
 for step in "$@"; do
     case $step in
         build) wanted+=(cc ld) ;;
-        test) wanted+=(tshark iperf3 curl ip ethtool ping python3 nft sysctl) ;;
+        test) wanted+=(tshark iperf3 curl ip ethtool ping python3 nft sysctl shellcheck) ;;
         browser) wanted+=(chromium npm) ;;
         python) wanted+=(python3) ;;
+        package) wanted+=(lintian mmdebstrap qemu-aarch64-static skopeo) ;;
         ns2) wanted+=(ns) ;;
         picture) wanted+=(rsvg-convert) ;;
         *) echo "tools.sh: unknown step '$step'" >&2; exit 2 ;;
     esac
 done
+
+# usage: has_rust: whether there is a Rust that is new enough.
+has_rust() {
+    local found
+    found=$(rustc --version 2>/dev/null | awk '{ print $2 }')
+    command -v cargo >/dev/null 2>&1 && [ -n "$found" ] &&
+        [ "$(printf '%s\n%s\n' "$rust_wanted" "$found" | sort -V | head -n 1)" = "$rust_wanted" ]
+}
+
+# Of the rustup that somebody uses, nothing is installed over.
+has_rustup() { command -v rustup >/dev/null 2>&1; }
 
 missing=()
 for command in "${wanted[@]}"; do
@@ -30,6 +45,15 @@ if [ -e /etc/debian_version ] && [ ! -e /usr/include/stdio.h ]; then missing+=(l
 
 # Debian's python3 has no pip and no environments without this package.
 if [[ " $* " == *" python "* ]] && ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then missing+=(python3-venv); fi
+
+# Debian's own Rust is old; its security suite keeps one for browsers that is new. Cargo fetches crates over TLS.
+rust=()
+if ! has_rust && ! has_rustup; then
+    rust=(rustc-web cargo-web)
+    [ -e /etc/ssl/certs/ca-certificates.crt ] || rust+=(ca-certificates)
+    [[ " $* " == *" test "* ]] && rust+=(rust-web-clippy rustfmt-web)
+    if command -v apt-get >/dev/null 2>&1; then missing+=("${rust[@]}"); fi
+fi
 
 if [ ${#missing[@]} -gt 0 ]; then
     if ! command -v apt-get >/dev/null 2>&1; then
@@ -47,16 +71,12 @@ if [ ${#missing[@]} -gt 0 ]; then
     echo "Installing ${missing[*]}"
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+    hash -r
 fi
 
-if ! command -v cargo >/dev/null 2>&1; then
-    echo "Missing: Rust $rust_wanted or later. Debian 12 has 1.63, which is too old; install rustup, then:" >&2
-    echo "    rustup toolchain install $rust_wanted --component clippy --component rustfmt" >&2
-    exit 1
-fi
-found=$(rustc --version | awk '{ print $2 }')
-if [ "$(printf '%s\n%s\n' "$rust_wanted" "$found" | sort -V | head -n 1)" != "$rust_wanted" ]; then
+if ! has_rust; then
+    found=$(rustc --version 2>/dev/null || echo 'no Rust')
     echo "Rust $rust_wanted or later is needed, and this is $found. With rustup:" >&2
-    echo "    rustup update stable" >&2
+    if has_rustup; then echo "    rustup update stable"; else echo "    rustup toolchain install stable"; fi >&2
     exit 1
 fi

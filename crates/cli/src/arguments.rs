@@ -1,30 +1,19 @@
-//! The command line.
+//! Words of the simulator's commands.
 
+use crate::completions::{files, scenarios};
 use airbraid_campaign::airtime::AirtimeOptions;
 use airbraid_campaign::efficiency::EfficiencyOptions;
 use airbraid_campaign::saturation::{AccessOptions, FrameOptions, RadioOptions};
 use airbraid_campaign::slots::PlanOptions;
-use airbraid_campaign::store::RELEASE;
 use airbraid_sim::killer::environment::ENVIRONMENTS;
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Subcommand};
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 use std::path::PathBuf;
 
-/// Many unreliable radio channels as one good link: simulate it, and see why.
-#[derive(Debug, Parser)]
-#[command(name = "airbraid", version = RELEASE, propagate_version = true, arg_required_else_help = true)]
-pub struct Arguments {
-    /// The command.
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-/// The commands.
+/// A command of the simulator.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Write a commented file to begin with: a scenario that runs, or a daemon's two ends
-    #[command(after_help = crate::new::arguments::EXAMPLES)]
-    New(crate::new::arguments::New),
     /// Run a scenario: every cell of its sweep, every replication
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
@@ -49,15 +38,6 @@ pub enum Command {
     /// Print or install the dissector of our headers for Wireshark
     #[command(after_help = WIRESHARK_EXAMPLES)]
     Wireshark(Wireshark),
-    #[cfg(feature = "live")]
-    #[command(flatten)]
-    Live(crate::live::arguments::Command),
-    /// Print a script that completes this command's words in a shell
-    #[command(after_help = "Example:\n  airbraid completions bash > /etc/bash_completion.d/airbraid")]
-    Completions {
-        /// Which shell
-        shell: clap_complete::Shell,
-    },
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -246,7 +226,7 @@ Exit status: 0 fine, 1 it could not be written.";
 #[derive(Args, Debug, Default)]
 pub struct Over {
     /// Sets a key of the scenario; may be repeated, the last one counts
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", add = ArgValueCompleter::new(scenarios::settings))]
     pub set: Vec<String>,
     /// Seed of the first replication; replication k runs on seed + k
     #[arg(long, value_name = "N")]
@@ -263,6 +243,7 @@ pub struct Over {
 #[derive(Args, Debug)]
 pub struct Run {
     /// The scenario, a TOML file, `-` for standard input, or the directory of a result, which is made again
+    #[arg(add = ArgValueCompleter::new(files()))]
     pub file: PathBuf,
     #[command(flatten)]
     pub over: Over,
@@ -325,7 +306,7 @@ pub struct Report {
 #[derive(Args, Debug)]
 pub struct Check {
     /// Scenarios, or directories with scenarios in them
-    #[arg(required = true)]
+    #[arg(required = true, add = ArgValueCompleter::new(files()))]
     pub paths: Vec<PathBuf>,
     /// Runs at a time [default: as many as cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -339,6 +320,7 @@ pub struct Check {
 #[derive(Args, Debug)]
 pub struct Explain {
     /// The scenario, a TOML file, `-` for standard input, or the directory of a result
+    #[arg(add = ArgValueCompleter::new(files()))]
     pub file: PathBuf,
     #[command(flatten)]
     pub over: Over,
@@ -351,6 +333,7 @@ pub struct Explain {
 #[derive(Args, Debug)]
 pub struct Reproduce {
     /// The paper, such as wang2005; without it the papers are listed
+    #[arg(add = ArgValueCandidates::new(scenarios::papers))]
     pub paper: Option<String>,
     /// Short runs, few replications: a first answer
     #[arg(long)]
@@ -549,26 +532,4 @@ pub struct Efficiency {
     /// Prints one JSON object and nothing else
     #[arg(long)]
     pub json: bool,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    /// Examples that a terminal of 80 columns breaks cannot be copied.
-    #[test]
-    fn help_after_the_options_fits_80_columns() {
-        let mut open = vec![Arguments::command()];
-        let mut looked_at = 0;
-        while let Some(command) = open.pop() {
-            open.extend(command.get_subcommands().cloned());
-            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            looked_at += usize::from(!help.is_empty());
-            for line in help.lines() {
-                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
-            }
-        }
-        assert!(looked_at >= 7, "{looked_at}");
-    }
 }

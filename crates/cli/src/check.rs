@@ -1,9 +1,10 @@
 //! `airbraid check`.
 
 use crate::arguments::{Check, Over};
+use crate::input::scenario;
 use crate::interrupt;
 use crate::paint;
-use crate::print::{Ended, json, note, out, scenario, wrong};
+use crate::print::{Ended, json, note, out, wrong};
 use crate::run::campaign;
 use crate::table;
 use airbraid_campaign::{Results, Verdict, judge, report};

@@ -1,7 +1,5 @@
 //! Tables of text that fit a terminal of 80 columns.
 
-use crate::paint::width;
-
 /// Columns of a terminal that nobody has widened.
 const COLUMNS: usize = 80;
 /// Distance between columns, and of the first from the margin.
@@ -24,6 +22,7 @@ pub fn columns(rows: &[Vec<String>]) -> String {
 }
 
 /// A text in lines of at most 80 columns; those after the first begin with `indent`.
+#[cfg(feature = "simulator")]
 pub fn wrapped(text: &str, indent: &str) -> String {
     let words = text.trim_start_matches(' ');
     let mut out = text[..text.len() - words.len()].to_owned();
@@ -119,6 +118,20 @@ pub fn aligned(rows: &[Vec<String>]) -> String {
         out.push('\n');
     }
     out
+}
+
+/// Number of characters that a text takes on a terminal, its colours aside.
+pub fn width(text: &str) -> usize {
+    let (mut count, mut is_escape) = (0, false);
+    for c in text.chars() {
+        match (is_escape, c) {
+            (false, '\u{1b}') => is_escape = true,
+            (true, 'm') => is_escape = false,
+            (true, _) => {}
+            (false, _) => count += 1,
+        }
+    }
+    count
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! `airbraid explain`.
 
 use crate::arguments::Explain;
-use crate::print::{Ended, input, json, out};
+use crate::input::input;
+use crate::print::{Ended, json, out};
 use airbraid_campaign::report::explanation;
 
 /// Prints what a scenario was resolved to.

@@ -33,23 +33,10 @@ fn coloured(word: &str) -> String {
     format!("{colour}{word}{PLAIN}")
 }
 
-/// Number of characters that a text takes on a terminal, its colours aside.
-pub fn width(text: &str) -> usize {
-    let (mut count, mut is_escape) = (0, false);
-    for c in text.chars() {
-        match (is_escape, c) {
-            (false, '\u{1b}') => is_escape = true,
-            (true, 'm') => is_escape = false,
-            (true, _) => {}
-            (false, _) => count += 1,
-        }
-    }
-    count
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::width;
 
     #[test]
     fn colours_are_for_a_terminal_that_shows_them_and_a_reader_who_wants_them() {

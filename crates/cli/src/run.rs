@@ -1,8 +1,9 @@
 //! `airbraid run`.
 
 use crate::arguments::Run;
+use crate::input::{self, Input};
 use crate::interrupt;
-use crate::print::{self, Ended, INTERRUPTED, Input, json, note, out};
+use crate::print::{Ended, INTERRUPTED, json, note, out};
 use crate::progress::Progress;
 use crate::{table, why};
 use airbraid_campaign::execute::run_count;
@@ -18,7 +19,7 @@ use std::path::Path;
 
 /// Runs a scenario and prints the result.
 pub fn run(arguments: &Run) -> Result<(), Ended> {
-    let input = print::input(&arguments.file, &arguments.over)?;
+    let input = input::input(&arguments.file, &arguments.over)?;
     let mut plan = input.scenario.plan()?;
     if let Some(dir) = &arguments.out {
         output::check_target(dir).map_err(|e| Ended::Argument(format!("--out {}: {e}", dir.display())))?;

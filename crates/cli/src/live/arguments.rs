@@ -1,13 +1,18 @@
 //! Words of the commands that need Linux: the lab and the daemon.
 
+use crate::completions::daemons;
+#[cfg(feature = "simulator")]
+use crate::completions::{files, scenarios};
 use airbraid_live::daemon::site::Prefix;
 use clap::{Args, Subcommand};
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 use std::path::PathBuf;
 
 /// A command of the lab or the daemon.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run a scenario in real time, with network namespaces as hosts and real programs in them (Linux, root)
+    #[cfg(feature = "simulator")]
     #[command(after_help = LAB_EXAMPLES)]
     Lab(Lab),
     /// Make one encrypted interface out of several uplinks, as a file says (Linux, root)
@@ -25,6 +30,9 @@ pub enum Command {
     Link(Link),
     /// Let a daemon read its file again, as SIGHUP does
     Reload(Named),
+    /// Translate a daemon's file into OpenWrt's configuration (UCI), or back
+    #[command(after_help = UCI_EXAMPLES)]
+    Uci(Uci),
     /// Make a tunnel between this machine and another: print a line here, paste it there (Linux, root)
     #[command(after_help = PAIR_EXAMPLES)]
     Pair(Pair),
@@ -41,6 +49,7 @@ pub enum Command {
     Pubkey,
 }
 
+#[cfg(feature = "simulator")]
 const LAB_EXAMPLES: &str = "\
 Examples:
   airbraid lab scenarios/lab/trunk.toml
@@ -125,20 +134,21 @@ Examples:
   airbraid top site | cat              one frame as text";
 
 /// Arguments of `lab`.
+#[cfg(feature = "simulator")]
 #[derive(Args, Debug)]
 pub struct Lab {
     /// The scenario, a TOML file with nodes that say host = "namespace"
-    #[arg(required_unless_present = "clean")]
+    #[arg(required_unless_present = "clean", add = ArgValueCompleter::new(files()))]
     pub file: Option<PathBuf>,
     /// Runs a command in a node's namespace, instead of those of the file; may be repeated. With a port, commands that
     /// name this node wait for up to 10 s until something listens there, instead of 3 s for any port
     #[arg(long, value_name = "NODE[:PORT]=COMMAND")]
     pub exec: Vec<String>,
     /// Runs a shell in a node's namespace
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_name = "NODE", add = ArgValueCompleter::new(scenarios::nodes))]
     pub shell: Option<String>,
     /// Sets a key of the scenario; may be repeated, the last one counts
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", add = ArgValueCompleter::new(scenarios::settings))]
     pub set: Vec<String>,
     /// Seed of losses, errors and backoffs
     #[arg(long, value_name = "N")]
@@ -166,10 +176,29 @@ pub struct Lab {
     pub clean: bool,
 }
 
+const UCI_EXAMPLES: &str = "\
+A table is a section `config uplink`, a key an option; keys of a table within a
+table have `__` between. Nothing is lost either way.
+
+Examples:
+  airbraid uci /etc/airbraid/office.toml > /etc/config/airbraid
+  airbraid uci /etc/config/airbraid > /tmp/office.toml
+      what is not called *.toml is UCI
+
+Exit status: 0 fine, 2 the input is wrong.";
+
+/// Arguments of `uci`.
+#[derive(Args, Debug)]
+pub struct Uci {
+    /// A daemon's file (*.toml), or UCI
+    pub file: PathBuf,
+}
+
 /// Arguments of `up`.
 #[derive(Args, Debug)]
 pub struct Up {
     /// The daemon's file, a TOML file, or the name of one in /etc/airbraid
+    #[arg(add = ArgValueCompleter::new(daemons::sites))]
     pub file: PathBuf,
     /// Says what is wrong with the file, and does nothing else
     #[arg(long)]
@@ -199,6 +228,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 #[derive(Args, Debug)]
 pub struct Named {
     /// The daemon, called as its file is [default: the only one]
+    #[arg(add = ArgValueCandidates::new(daemons::names))]
     pub name: Option<String>,
 }
 
@@ -206,6 +236,7 @@ pub struct Named {
 #[derive(Args, Debug)]
 pub struct Status {
     /// The daemon, called as its file is [default: all]
+    #[arg(add = ArgValueCandidates::new(daemons::names))]
     pub name: Option<String>,
     /// Prints one JSON object and nothing else
     #[arg(long)]
@@ -219,12 +250,13 @@ pub struct Status {
 #[derive(Args, Debug)]
 pub struct Link {
     /// The uplink, by its name in the file
+    #[arg(add = ArgValueCandidates::new(daemons::uplinks))]
     pub uplink: String,
     /// The new state
     #[arg(value_parser = ["on", "off"])]
     pub state: String,
     /// The daemon, called as its file is [default: the only one]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(daemons::names))]
     pub daemon: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! `airbraid up`, `down`, `link`, `reload`, `genkey` and `pubkey`.
 
-use super::arguments::{Link, Named, Up};
+use super::arguments::{Link, Named, Uci, Up};
 use super::{answers, ended, log, privileged};
 use crate::print::{Ended, note, out};
 use airbraid_live::daemon::{self, Question, keys, site};
@@ -41,6 +41,19 @@ pub fn up(arguments: &Up) -> Result<(), Ended> {
     }
     log::begin(arguments.detached.then(|| log::path(&site.name)))?;
     daemon::up(site, || {}).map_err(ended)
+}
+
+/// Prints a daemon's file as UCI, or UCI as a daemon's file.
+pub fn uci(arguments: &Uci) -> Result<(), Ended> {
+    let file = &arguments.file;
+    let wrong = |why: String| Ended::Argument(format!("{}: {why}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+    let is_toml = file.extension().is_some_and(|end| end == "toml");
+    let other = match is_toml {
+        true => daemon::uci::from_toml(&file.display().to_string(), &text)?,
+        false => daemon::uci::to_toml(&text).map_err(wrong)?,
+    };
+    out(&other)
 }
 
 /// The file that is meant: a bare name that is no file here is one in `folder`.

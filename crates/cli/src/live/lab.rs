@@ -4,7 +4,8 @@ use super::arguments::Lab;
 use super::ended;
 use crate::arguments::Over;
 use crate::columns::columns;
-use crate::print::{self, Ended, json, note, out};
+use crate::input;
+use crate::print::{Ended, json, note, out};
 use airbraid_campaign::{Made, output};
 use airbraid_live::lab::{self, CommandResult, LabCommand, LabOptions, LabResult};
 use airbraid_sim::metric::Unit;
@@ -24,7 +25,7 @@ pub fn lab(arguments: &Lab) -> Result<(), Ended> {
         duration: arguments.duration.clone(),
         replications: None,
     };
-    let scenario = print::input(file, &over)?.scenario;
+    let scenario = input::input(file, &over)?.scenario;
     let plan = scenario.plan()?;
     let [cell] = &plan.cells[..] else {
         let message = "a lab runs one cell, and the scenario sweeps several: pin the swept keys by --set";

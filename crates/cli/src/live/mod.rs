@@ -3,6 +3,7 @@
 mod answers;
 pub mod arguments;
 mod daemon;
+#[cfg(feature = "simulator")]
 mod lab;
 mod log;
 mod pair;
@@ -16,6 +17,7 @@ use arguments::Command;
 /// Carries out a command of the lab or the daemon.
 pub fn run(command: &Command) -> Result<(), Ended> {
     match command {
+        #[cfg(feature = "simulator")]
         Command::Lab(arguments) => lab::lab(arguments),
         Command::Up(arguments) => daemon::up(arguments),
         Command::Down(arguments) => daemon::down(arguments),
@@ -23,6 +25,7 @@ pub fn run(command: &Command) -> Result<(), Ended> {
         Command::Top(arguments) => top::top(arguments),
         Command::Link(arguments) => daemon::link(arguments),
         Command::Reload(arguments) => daemon::reload(arguments),
+        Command::Uci(arguments) => daemon::uci(arguments),
         Command::Pair(arguments) => pair::pair(arguments),
         Command::Unpair(arguments) => pair::unpair(arguments),
         Command::Commands => airbraid_live::daemon::run_commands().map_err(ended),

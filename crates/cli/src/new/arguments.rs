@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
+#[cfg(feature = "simulator")]
 pub const EXAMPLES: &str = "\
 Examples:
   airbraid new
@@ -17,6 +18,16 @@ Examples:
   airbraid new chain - | airbraid run -
       on standard output
 
+  airbraid new daemon site
+      site/hub.toml, site/office.toml and their keys; with --force the keys that
+      are there are kept
+
+Exit status: 0 fine, 1 it could not be written, 2 the file is there already.";
+
+/// Those of a build that has the daemon alone.
+#[cfg(not(feature = "simulator"))]
+pub const EXAMPLES: &str = "\
+Examples:
   airbraid new daemon site
       site/hub.toml, site/office.toml and their keys; with --force the keys that
       are there are kept
@@ -39,14 +50,19 @@ pub struct New {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Kind {
     /// Stations in a row: TCP over several hops
+    #[cfg(feature = "simulator")]
     Chain,
     /// Two senders that do not hear each other, with and without RTS
+    #[cfg(feature = "simulator")]
     Hidden,
     /// Three radio channels that carry one connection
+    #[cfg(feature = "simulator")]
     Trunk,
     /// An access point and two laptops: path loss, rate control, motion
+    #[cfg(feature = "simulator")]
     Wifi,
     /// A bond of DSL and LTE, one of which fails for a while
+    #[cfg(feature = "simulator")]
     Tunnel,
     /// The daemon's files for two machines, with fresh keys
     #[cfg(feature = "live")]

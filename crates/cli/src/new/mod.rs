@@ -51,7 +51,14 @@ fn pair(_: Option<&Path>, _: bool) -> Result<(), Ended> {
     Err(Ended::Argument("this build has no daemon".to_owned()))
 }
 
+/// A build without the simulator has no such kind.
+#[cfg(not(feature = "simulator"))]
+fn template(_: Kind) -> Option<&'static str> {
+    None
+}
+
 /// The text of a kind that is one file.
+#[cfg(feature = "simulator")]
 fn template(kind: Kind) -> Option<&'static str> {
     Some(match kind {
         Kind::Chain => include_str!("templates/chain.toml"),
@@ -75,18 +82,14 @@ fn help(kind: Kind) -> String {
     value.and_then(|value| value.get_help().map(ToString::to_string)).unwrap_or_default()
 }
 
-/// The completion of the kinds in fish, whose script has values of options alone.
-pub fn fish() -> String {
-    const NEW: &str = "complete -c airbraid -n \"__fish_airbraid_using_subcommand new\" -a";
-    let line = |kind: &Kind| format!("{NEW} {} -d '{}'\n", word(*kind), help(*kind).replace('\'', "\\'"));
-    Kind::value_variants().iter().map(line).collect()
-}
-
 /// The kinds, a line each.
 fn kinds() -> String {
     let line = |kind: &Kind| format!("  {:<8} {}\n", word(*kind), help(*kind));
     let lines: String = Kind::value_variants().iter().map(line).collect();
-    format!("airbraid new KIND [FILE] writes a commented file that runs:\n\n{lines}\nFor example: airbraid new trunk\n")
+    let first = Kind::value_variants().first().copied().map(word).unwrap_or_default();
+    format!(
+        "airbraid new KIND [FILE] writes a commented file that runs:\n\n{lines}\nFor example: airbraid new {first}\n"
+    )
 }
 
 /// The refusal to replace a file.

@@ -55,6 +55,7 @@ mod socket;
 mod status;
 mod table;
 mod tag;
+pub mod uci;
 mod uplink;
 
 pub use check::notes;

@@ -108,6 +108,12 @@ impl Scenario {
         Ok(())
     }
 
+    /// The dotted paths that `--set` takes: every key of every table that the file has or could have, sorted. A file
+    /// with errors has keys, too.
+    pub fn keys(&self) -> Vec<String> {
+        plan::keys(self)
+    }
+
     /// Resolves every cell.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use super::schema;
 use super::source::{Source, Span};
 use super::spec::Spec;
 use super::sweep::{self, SweepAxis};
-use super::tree::{Data, Table, Value, Via};
+use super::tree::{Data, NAMED_LISTS, Table, Value, Via};
 use super::warnings;
 use super::{Scenario, error};
 use crate::metric::Unit;
@@ -183,6 +183,21 @@ fn of_cells(cells: &[Cell]) -> Vec<String> {
         }
     }
     all
+}
+
+/// The keys of `scenario`, as `--set` names them: values, not whole tables or lists of tables.
+pub(crate) fn keys(scenario: &Scenario) -> Vec<String> {
+    let cx = Context::listing();
+    schema::read(&cx, &scenario.root, TOP);
+    let all = cx.into_keys();
+    let is_table = |key: &String| {
+        let inside = format!("{key}.");
+        NAMED_LISTS.contains(&key.as_str()) || all.iter().any(|other| other.starts_with(&inside))
+    };
+    let mut keys: Vec<String> = all.iter().filter(|key| !is_table(key)).cloned().collect();
+    keys.sort();
+    keys.dedup();
+    keys
 }
 
 /// The place of an error about the file as a whole.

@@ -43,6 +43,14 @@ impl Context {
     pub fn new(recording: bool) -> Self {
         Self { problems: RefCell::default(), noted: RefCell::default(), tables: Tables::default(), recording }
     }
+    /// A state that lists the keys of all tables.
+    pub(crate) fn listing() -> Self {
+        Self { tables: Tables::listing(), ..Self::new(false) }
+    }
+    /// The dotted paths of the keys that the tables have, with [`Context::listing`].
+    pub(crate) fn into_keys(self) -> Vec<String> {
+        self.tables.into_paths()
+    }
     /// Notes an error at `place`.
     pub fn complain(&self, place: Span, complaint: Complaint) {
         self.problems.borrow_mut().push(Problem::at(place, complaint));

@@ -16,6 +16,8 @@ pub(super) struct Tables {
     /// Keys by table, tables by kind: all [[node]] tables are one.
     known: RefCell<Vec<(String, Vec<&'static str>)>>,
     unknown: RefCell<Vec<Unknown>>,
+    /// Dotted paths of all keys, where they are listed.
+    paths: Option<RefCell<Vec<String>>>,
 }
 
 /// A key that its table does not have.
@@ -27,8 +29,23 @@ struct Unknown {
 }
 
 impl Tables {
+    /// Tables that also list the dotted path of each key.
+    pub(super) fn listing() -> Self {
+        Self { paths: Some(RefCell::default()), ..Self::default() }
+    }
+
+    /// The dotted paths of all keys of the tables that were read, in the order of reading; nothing if they are not
+    /// listed.
+    pub(super) fn into_paths(self) -> Vec<String> {
+        self.paths.map(RefCell::into_inner).unwrap_or_default()
+    }
+
     /// Notes the keys that the table at `path` has.
     pub(super) fn know(&self, path: &str, keys: &[&'static str]) {
+        if let Some(paths) = &self.paths {
+            let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
+            paths.borrow_mut().extend(keys.iter().map(|key| format!("{prefix}{key}")));
+        }
         let kind = kind(path);
         let mut known = self.known.borrow_mut();
         match known.iter_mut().find(|(other, _)| *other == kind) {

@@ -3,6 +3,7 @@
 mod ad_hoc;
 mod design;
 mod edca;
+mod keys;
 mod link_layer;
 mod plan_tables;
 mod polled;

@@ -1,0 +1,42 @@
+//! The keys that `--set` takes, as they are listed for completion.
+
+use super::*;
+
+fn keys(text: &str) -> Vec<String> {
+    Scenario::parse("t.toml", text).unwrap().keys()
+}
+
+#[test]
+fn every_listed_key_is_a_known_one() {
+    let text = include_str!("everything.toml");
+    let keys = keys(text);
+    assert!(keys.len() > 200, "only {} keys", keys.len());
+    // A date is a value of no key: each is refused for its value, not for its name.
+    for key in keys.iter().filter(|key| !["at.", "exec.", "slots."].iter().any(|list| key.starts_with(list))) {
+        let mut scenario = Scenario::parse("t.toml", text).unwrap();
+        scenario.set("--set", &format!("{key}=1979-05-27")).unwrap();
+        let said = scenario.plan().map_or_else(|errors| errors.to_string(), |_| String::new());
+        assert!(!said.contains("unknown key") && !said.contains("is not a path"), "{key}: {said}");
+    }
+}
+
+#[test]
+fn every_resolved_key_is_listed() {
+    for text in [BASE, include_str!("everything.toml")] {
+        let keys = keys(text);
+        for line in plan(text).resolved {
+            // Elements of lists have numbers, and a key may be written as a table.
+            let is_listed = keys.iter().any(|key| *key == line.key || key.starts_with(&format!("{}.", line.key)));
+            let is_inside = keys.iter().any(|key| line.key.starts_with(&format!("{key}.")));
+            assert!(is_listed || is_inside, "{} is not listed", line.key);
+        }
+    }
+}
+
+#[test]
+fn a_file_with_errors_has_keys() {
+    let listed = keys(&BASE.replace("11 Mbit/s", "12 Mbit/s").replace("position = [\"0 m\", \"0 m\"]", "positon = 1"));
+    for key in ["radio.rate", "run.duration", "node.a.position", "link.wan.delay", "flow.f.transport"] {
+        assert!(listed.iter().any(|other| other == key), "{key} is not in {listed:?}");
+    }
+}
