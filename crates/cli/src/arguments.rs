@@ -418,7 +418,7 @@ pub enum OtherPlan {
     Efficiency(Efficiency),
     /// Goodput of a saturated cell of 802.11a to 802.11be, by closed forms
     #[command(after_help = WIFI_EXAMPLES)]
-    Wifi(PlanWifi),
+    Wifi(Box<PlanWifi>),
 }
 
 const WIFI_EXAMPLES: &str = "\

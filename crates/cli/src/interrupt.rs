@@ -1,7 +1,9 @@
 //! Ctrl-C: the first asks for a clean stop, the second ends the process. Neither leaves half a result behind.
 
 use crate::print::{INTERRUPTED, note};
-use std::path::{Path, PathBuf};
+#[cfg(feature = "simulator")]
+use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -9,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Removes a directory that is being filled if the process is ended before it has got its name.
+#[cfg(feature = "simulator")]
 pub fn remove_at_exit(path: &Path) {
     if let Ok(mut unfinished) = UNFINISHED.lock() {
         unfinished.push(path.to_owned());

@@ -13,7 +13,6 @@ mod completions;
 mod explain;
 #[cfg(feature = "simulator")]
 mod input;
-#[cfg(feature = "simulator")]
 mod interrupt;
 #[cfg(feature = "live")]
 mod live;

@@ -5,7 +5,6 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Exit status of a process that was interrupted: 128 and the number of the signal.
-#[cfg(feature = "simulator")]
 pub const INTERRUPTED: u8 = 130;
 
 /// The reason why a command did not end well.

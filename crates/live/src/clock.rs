@@ -2,6 +2,7 @@
 
 use airbraid_units::Instant;
 use nix::time::{ClockId, clock_gettime};
+use std::time::Duration;
 
 /// Time since its beginning.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,11 @@ impl Clock {
 
     pub fn now(&self) -> Instant {
         Instant::from_nanos(monotonic_ns().saturating_sub(self.beginning_ns))
+    }
+
+    /// What has passed since its beginning.
+    pub fn elapsed(&self) -> Duration {
+        Duration::from_nanos(monotonic_ns().saturating_sub(self.beginning_ns))
     }
 }
 

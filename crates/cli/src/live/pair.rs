@@ -103,10 +103,8 @@ fn is_public(address: IpAddr) -> bool {
     match address {
         // RFC 1918, RFC 3927, and RFC 6598: 100.64.0.0/10.
         IpAddr::V4(at) => {
-            !at.is_private()
-                && !at.is_link_local()
-                && !at.is_loopback()
-                && !(at.octets()[0] == 100 && at.octets()[1] >> 6 == 1)
+            let is_shared = at.octets()[0] == 100 && at.octets()[1] >> 6 == 1;
+            !(at.is_private() || at.is_link_local() || at.is_loopback() || is_shared)
         }
         IpAddr::V6(at) => !at.is_unique_local() && !at.is_loopback(),
     }
@@ -167,7 +165,7 @@ fn networks(arguments: &Pair, asks: bool) -> Result<Option<Vec<Prefix>>, Ended> 
     if text == "all" {
         return Ok(None);
     }
-    let parsed = words(&text).map(|word| Prefix::parse(word)).collect::<Result<Vec<_>, _>>();
+    let parsed = words(&text).map(Prefix::parse).collect::<Result<Vec<_>, _>>();
     parsed.map(Some).map_err(Ended::Argument)
 }
 

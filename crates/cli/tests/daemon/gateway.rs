@@ -95,6 +95,7 @@ fn sites(net: &Net, more: &str) {
 
 /// A server that tells each caller the address that it sees, by TCP on port 80; and every name server's question the
 /// address of the server, on port 53.
+#[expect(clippy::disallowed_methods, reason = "a server of a test, outside any run")]
 fn serve(net: &Net) {
     let name = net.namespace("web");
     let listening = std::sync::Arc::new(std::sync::Barrier::new(2));

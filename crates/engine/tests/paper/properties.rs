@@ -77,6 +77,7 @@ fn policy() -> impl Strategy<Value = PaperPolicy> {
             queue_limit: limits.0,
             numbering,
             member_limit: limits.1,
+            member_time: None,
         }
     })
 }

@@ -7,6 +7,7 @@
 //! whatever end, `pre_down` is run.
 
 use super::site::Site;
+use crate::clock::Clock;
 use crate::error::LabError;
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -15,7 +16,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Longest time for one command: `down` and systemd wait longer (20 s, 90 s), so that one can be told of.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -155,7 +156,7 @@ fn one(orders: &Orders, command: &str) -> Result<(), String> {
     shell.args(["-c", command]).env("AIRBRAID_NAME", &orders.name).env("AIRBRAID_INTERFACE", &orders.interface);
     shell.stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
     let mut child = shell.spawn().map_err(|error| error.to_string())?;
-    let begun = Instant::now();
+    let begun = Clock::start();
     let status = loop {
         match child.try_wait().map_err(|error| error.to_string())? {
             Some(status) => break status,

@@ -5,6 +5,7 @@ use super::files::{self, Head, Made, PeerTable};
 use super::measure::{self, Speed};
 use super::ticket::Ticket;
 use super::{GUEST, Hands, free_interface, secret_file, site_file, speaks_ipv6};
+use crate::clock::Clock;
 use crate::daemon::keys::{self, Random};
 use crate::daemon::question::Question;
 use crate::daemon::serve::ask;
@@ -18,7 +19,7 @@ use std::fs;
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Folder of the files that are good while the line is.
 const WHILE: &str = "/run/airbraid";
@@ -222,7 +223,7 @@ impl<'a> Guest<'a> {
 
     /// Waits until the status is so, or the time is over; returns the last one.
     fn wait(&self, is_so: impl Fn(&Status) -> bool, patience: Duration) -> Result<Status, LabError> {
-        let begun = Instant::now();
+        let begun = Clock::start();
         loop {
             let answer = ask(&self.name, &Question::Status)?;
             let status: Status =
@@ -343,7 +344,7 @@ fn lasting(
 
 /// Tells the other end, by the new keys, that they work.
 fn confirm(options: &JoinOptions<'_>, to: SocketAddr) -> Result<(), LabError> {
-    let begun = Instant::now();
+    let begun = Clock::start();
     loop {
         match say(to, &Wish::Confirm) {
             Ok(Reply::Done) => return Ok(()),

@@ -2,10 +2,11 @@
 //! receiver.
 
 use super::exchange::{self, Reply, TEST_MAX, Wish};
+use crate::clock::Clock;
 use serde::Serialize;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Longest time without a byte.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -42,7 +43,7 @@ pub fn open(to: SocketAddr) -> io::Result<TcpStream> {
 /// It does not answer, or the connection breaks.
 pub fn measure(to: SocketAddr, time: Duration) -> io::Result<Speed> {
     let opening = || {
-        let begun = Instant::now();
+        let begun = Clock::start();
         open(to).map(|_| begun.elapsed().as_secs_f64())
     };
     let openings = (0..OPENINGS).map(|_| opening()).collect::<io::Result<Vec<f64>>>()?;
@@ -98,7 +99,7 @@ pub fn receive(stream: &mut TcpStream) -> io::Result<()> {
 /// Writes for a time.
 fn fill(stream: &mut TcpStream, time: Duration) -> io::Result<()> {
     let chunk = vec![0; CHUNK];
-    let begun = Instant::now();
+    let begun = Clock::start();
     while begun.elapsed() < time {
         stream.write_all(&chunk)?;
     }
@@ -109,14 +110,14 @@ fn fill(stream: &mut TcpStream, time: Duration) -> io::Result<()> {
 fn count(stream: &mut TcpStream, most: Duration) -> io::Result<(u64, Duration)> {
     let mut room = vec![0; CHUNK];
     let mut bytes = 0;
-    let begun = Instant::now();
+    let begun = Clock::start();
     let mut first = None;
     loop {
         match stream.read(&mut room)? {
             0 => break,
             read => bytes += read as u64,
         }
-        first.get_or_insert_with(Instant::now);
+        first.get_or_insert_with(Clock::start);
         if begun.elapsed() > most {
             return Err(io::ErrorKind::TimedOut.into());
         }

@@ -5,6 +5,7 @@ use super::exchange::{self, Newcomer, Reply, Welcome, Wish};
 use super::files::{self, Head, Made, PeerTable};
 use super::ticket::{OneTime, Ticket};
 use super::{GUEST, Hands, PORT, free_interface, is_up, measure, secret_file, site_file, speaks_ipv6};
+use crate::clock::Clock;
 use crate::daemon::keys::{self, Random};
 use crate::daemon::question::Question;
 use crate::daemon::routing::ANYWHERE;
@@ -20,7 +21,7 @@ use std::fs;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The tunnel's network, if nobody says another.
 const NETWORK: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 0);
@@ -67,8 +68,8 @@ pub fn offer(options: &OfferOptions<'_>) -> Result<String, LabError> {
         options.valid.as_secs(),
         *ticket.line()
     ));
-    let ends = Instant::now() + options.valid;
-    while Instant::now() < ends {
+    let begun = Clock::start();
+    while begun.elapsed() < options.valid {
         if (options.hands.is_over)() {
             return Err(LabError::Failed("stopped: the line is worth nothing any more".to_owned()));
         }

@@ -7,6 +7,7 @@ use crate::service::{MacInput, MacOutput, Msdu, Outcome};
 use airbraid_engine::{Packet, Stream, Wake, step};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,12 @@ impl Packet for Payload {
     fn priority(&self) -> u8 {
         self.priority
     }
+}
+
+/// The MSDUs of consecutive MPDUs.
+pub fn msdus_of_run(ppdu: &Ppdu<Payload>, mpdus: Range<u32>) -> Vec<Payload> {
+    let data = ppdu.data().unwrap();
+    mpdus.flat_map(|place| data.msdus_of(&data.mpdus()[place as usize])).copied().collect()
 }
 
 #[derive(Clone, Debug)]
@@ -299,7 +306,7 @@ impl Air {
             }
             MacOutput::DeliverRun { ppdu, mpdus, .. } => {
                 let from = ppdu.header.from.0;
-                let packets: Vec<Payload> = ppdu.data().unwrap().msdus_of_run(&mpdus).to_vec();
+                let packets = msdus_of_run(&ppdu, mpdus);
                 for packet in &packets {
                     self.delivered.push((station, from, packet.id));
                     self.give_back(station, packet.id);
@@ -312,7 +319,7 @@ impl Air {
                 self.note(self.now, &format!("{me} has {} already", packet.id));
             }
             MacOutput::AcknowledgedRun { ppdu, mpdus } => {
-                let packets: Vec<Payload> = ppdu.data().unwrap().msdus_of_run(&mpdus).to_vec();
+                let packets = msdus_of_run(&ppdu, mpdus);
                 for packet in &packets {
                     self.outcomes.push((station, packet.id, Outcome::Acknowledged));
                     self.outstanding[station].remove(&packet.id);

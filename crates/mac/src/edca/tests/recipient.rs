@@ -2,7 +2,7 @@
 
 use super::super::frames::{Content, DataMpdus, Ppdu, Vector};
 use super::super::recipient::Recipient;
-use super::air::Payload;
+use super::air::{Payload, msdus_of_run};
 use crate::frame::{Address, Frame, FrameKind, Reservation};
 use crate::phy::OFDM_RATES;
 use crate::service::MacOutput;
@@ -81,7 +81,7 @@ fn ppdu(sequence: u16, id: u32) -> Arc<Ppdu<Payload>> {
 fn drain(outputs: &mut VecDeque<MacOutput<Payload>>) -> Vec<u32> {
     let ids = |output: MacOutput<Payload>| match output {
         MacOutput::DeliverRun { ppdu, mpdus, .. } => {
-            ppdu.data().unwrap().msdus_of_run(&mpdus).iter().map(|packet| packet.id).collect::<Vec<_>>()
+            msdus_of_run(&ppdu, mpdus).iter().map(|packet| packet.id).collect()
         }
         _ => vec![],
     };
