@@ -57,7 +57,7 @@ fn section(kind: &str, table: &Table) -> String {
 fn options(key: &str, value: &Value, out: &mut String) {
     match &value.data {
         Data::Table(table)
-            if !table.entries.is_empty() && table.entries.iter().all(|inner| is_plain_key(&inner.key)) =>
+            if !table.entries.is_empty() && table.entries.iter().all(|inner| can_join(key, &inner.key)) =>
         {
             table.entries.iter().for_each(|inner| options(&format!("{key}{INNER}{}", inner.key), &inner.value, out));
         }
@@ -72,9 +72,11 @@ fn options(key: &str, value: &Value, out: &mut String) {
     }
 }
 
-/// Whether a name can stand in an option's: UCI has letters, digits and `_`.
-fn is_plain_key(key: &str) -> bool {
-    !key.is_empty() && !key.contains(INNER) && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+/// Whether a table's name and that of a key in it can be one option's, and be told apart again: UCI has letters, digits
+/// and `_`, and a `_` beside the two between the names would belong to either.
+fn can_join(outer: &str, inner: &str) -> bool {
+    let is_plain = !inner.is_empty() && inner.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    is_plain && !inner.contains(INNER) && !inner.starts_with('_') && !outer.ends_with('_')
 }
 
 /// A value that is read from its bare text as what it is.

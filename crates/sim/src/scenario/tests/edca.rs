@@ -6,9 +6,10 @@ use airbraid_mac::edca::{AccessCategory, EdcaConfig, FunctionConfig, Repair, Vec
 use airbraid_mac::ppdu::Format;
 use airbraid_units::{Bytes, Duration};
 
-/// The base with these keys in place of the rate.
+/// The base with these keys in place of the rate, on channels that their band has.
 fn of(keys: &str) -> String {
-    BASE.replacen("rate = \"11 Mbit/s\"", keys, 1)
+    let text = BASE.replacen("rate = \"11 Mbit/s\"", keys, 1);
+    if keys.contains("5 GHz") { text.replace("radios = [1, 5]", "radios = [36, 40]") } else { text }
 }
 
 fn config(keys: &str) -> EdcaConfig {
@@ -27,7 +28,7 @@ fn a_standard_alone_has_its_windows_and_its_highest_mode() {
         ("802.11be", Format::Eht, 13, 1_024, 15_523_200),
     ];
     for (name, format, mcs, window, ampdu) in expected {
-        let config = config(&format!("standard = \"{name}\""));
+        let config = config(&format!("standard = \"{name}\"\nband = \"5 GHz\""));
         let Vector::Mode(mode) = config.data else { panic!("{name} has no mode") };
         assert_eq!((mode.choice().format, mode.choice().mcs), (format, mcs));
         let aggregation = config.aggregation;

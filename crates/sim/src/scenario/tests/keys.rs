@@ -16,7 +16,10 @@ fn every_listed_key_is_a_known_one() {
         let mut scenario = Scenario::parse("t.toml", text).unwrap();
         scenario.set("--set", &format!("{key}=1979-05-27")).unwrap();
         let said = scenario.plan().map_or_else(|errors| errors.to_string(), |_| String::new());
-        assert!(!said.contains("unknown key") && !said.contains("is not a path"), "{key}: {said}");
+        // Without its value a table may not have its other keys.
+        let name = key.rsplit('.').next().unwrap_or_default();
+        let is_unknown = said.contains(&format!("unknown key `{name}`")) || said.contains("is not a path");
+        assert!(!is_unknown, "{key}: {said}");
     }
 }
 
@@ -24,7 +27,8 @@ fn every_listed_key_is_a_known_one() {
 fn every_resolved_key_is_listed() {
     for text in [BASE, include_str!("everything.toml")] {
         let keys = keys(text);
-        for line in plan(text).resolved {
+        // The control rate follows from the others, and is only shown.
+        for line in plan(text).resolved.iter().filter(|line| !line.key.ends_with("control_rate")) {
             // Elements of lists have numbers, and a key may be written as a table.
             let is_listed = keys.iter().any(|key| *key == line.key || key.starts_with(&format!("{}.", line.key)));
             let is_inside = keys.iter().any(|key| line.key.starts_with(&format!("{key}.")));

@@ -158,7 +158,7 @@ fn a_sweep_over_a_key_that_does_not_exist_is_told_at_the_sweep() {
     tells(
         &text,
         "t.toml:28:1: unknown key `distributer` in `trunk.air.policy` at `\"trunk.air.policy.distributer\"`: did you mean \
-         `distributor`? allowed: distributor, jkm, member_queue, numbering, queue, resequencer, srr",
+         `distributor`? allowed: distributor, jkm, member_queue, member_time, numbering, queue, resequencer, srr",
     );
     tells(
         &format!("{BASE}[sweep]\n\"trunk.iar.header\" = [\"4 byte\"]\n"),
@@ -257,7 +257,7 @@ fn a_key_of_the_other_kind_of_trunk_is_refused_with_those_of_this_one() {
     tells(
         &with("between = [\"a\", \"b\"]", "between = [\"a\", \"b\"]\npolicy = { tunnel = { coding = \"off\" } }"),
         "t.toml:19:12: `tunnel` belongs to a trunk over links (`over = \"links\"`) at `tunnel`: a trunk over radios has \
-         distributor, jkm, member_queue, numbering, queue, resequencer, srr",
+         distributor, jkm, member_queue, member_time, numbering, queue, resequencer, srr",
     );
 }
 
