@@ -6,6 +6,7 @@ use super::medium_access::{basic_rates, eifs, rate, retry_limit, rts_threshold, 
 use super::radio::rate_control;
 use super::spectrum;
 use crate::scenario::error::Complaint;
+use crate::scenario::frequency::Frequency;
 use crate::scenario::reader::{self, View, quantity};
 use crate::scenario::spec::Mac;
 use crate::scenario::tree::{Data, Value};
@@ -87,9 +88,29 @@ pub(super) fn refuse(view: &View<'_>, what: &str) {
 
 // --- the PHY -------------------------------------------------------------------------------------------------------
 
-/// The width of the channel.
-pub(super) fn width(view: &View<'_>) -> Width {
-    word(view, "width", &Width::ALL, Width::Mhz20, "the narrowest", |width| format!("{} MHz", width.mhz()))
+fn width(view: &View<'_>) -> Width {
+    word(view, "width", &Width::ALL, Width::Mhz20, "the narrowest", width_name)
+}
+
+fn width_name(width: Width) -> String {
+    format!("{} MHz", width.mhz())
+}
+
+/// The width of the channel, for what is read before the mode is.
+pub(super) fn width_as_given(view: &View<'_>) -> Width {
+    as_given(view, "width", &Width::ALL, width_name).unwrap_or(Width::Mhz20)
+}
+
+/// The centre of the channel; without a number, or where there is no such channel, about that of the band.
+pub(super) fn carrier(view: &View<'_>, format: Format, channel: Option<u32>) -> Frequency {
+    let width = width_as_given(view);
+    let band = as_given(view, "band", &Band::ALL, |band| band.name().to_owned());
+    let band = band.unwrap_or_else(|| spectrum::band_of(format, width, channel));
+    Frequency(f64::from(spectrum::centre_mhz(band, width, channel)) * 1e6)
+}
+
+fn as_given<T: Copy>(view: &View<'_>, key: &'static str, all: &[T], name: impl Fn(T) -> String) -> Option<T> {
+    view.find(key).and_then(|found| pick(found.value, all, name).ok())
 }
 
 fn mode(view: &View<'_>, format: Format, channel: Option<u32>) -> Mode {

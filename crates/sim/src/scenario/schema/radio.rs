@@ -88,7 +88,7 @@ pub(super) fn read(view: &mut View<'_>, channel: Option<u32>) -> (RadioConfig, M
         let access = polled::read(view);
         let link_layer = link_layer::of_radio(view, &access);
         // WaveLAN's band is as wide as that of 802.11b.
-        return (radio(view, Named::Older(Standard::Dot11b)), Mac::Polled(access), link_layer);
+        return (radio(view, Named::Older(Standard::Dot11b), channel), Mac::Polled(access), link_layer);
     }
     let named = standard(view);
     let message = || "local error control waits for its turn, and under DCF nobody gives one".to_owned();
@@ -96,13 +96,13 @@ pub(super) fn read(view: &mut View<'_>, channel: Option<u32>) -> (RadioConfig, M
     view.require(!own, "link_layer", message, "add mac = \"polled\", or leave it out: DCF repeats by itself");
     view.know("link_layer");
     let standard = match named {
-        Named::Newer(format) => return (radio(view, named), newer(view, access, format, channel), None),
+        Named::Newer(format) => return (radio(view, named, channel), newer(view, access, format, channel), None),
         Named::Older(standard) => standard,
     };
     let has_edca = view.flag("edca", false, "DCF: 802.11n and later have EDCA");
     if has_edca && is_fit_for_edca(view, access, standard) {
         let rate = rate(view, "rate", standard, standard.rates()[standard.rates().len() - 1], HIGHEST);
-        return (radio(view, named), edca::read_older(view, standard, rate), None);
+        return (radio(view, named, channel), edca::read_older(view, standard, rate), None);
     }
     edca::refuse(view, "DCF");
     let dcf = dcf(view, standard);
@@ -122,7 +122,7 @@ pub(super) fn read(view: &mut View<'_>, channel: Option<u32>) -> (RadioConfig, M
             Mac::Dcf(dcf)
         }
     };
-    (radio(view, named), mac, None)
+    (radio(view, named, channel), mac, None)
 }
 
 const HIGHEST: &str = "the highest of the standard";
@@ -287,11 +287,15 @@ fn windows(view: &View<'_>, dcf: &mut DcfConfig) {
 
 // --- the radio -----------------------------------------------------------------------------------------------------
 
-fn radio(view: &View<'_>, named: Named) -> RadioConfig {
+fn radio(view: &View<'_>, named: Named, channel: Option<u32>) -> RadioConfig {
     // ns-2's WirelessPhy: Pt_ = 0.28183815 W and freq_ = 914 MHz give 250 m and 550 m over two-ray ground.
     let power = view.quantity("power", Milliwatt(281.838_15).to_dbm(), "ns-2: 0.28183815 W");
     let gain = view.quantity("gain", Db(0.0), "isotropic antenna");
-    let frequency = view.quantity("frequency", Frequency(914e6), "ns-2");
+    let (carrier, why) = match named {
+        Named::Older(_) => (Frequency(914e6), "ns-2"),
+        Named::Newer(format) => (edca::carrier(view, format, channel), "the centre of the channel"),
+    };
+    let frequency = view.quantity("frequency", carrier, why);
     bounded(view, "power", power.0);
     bounded(view, "gain", gain.0);
     let path_loss = path_loss(view, frequency);
@@ -384,7 +388,7 @@ fn noise_of(named: Named, view: &View<'_>) -> (f64, &'static str) {
         Named::Older(Standard::Fhss) => (-107.0, "thermal noise in 1 MHz and 7 dB of noise figure"),
         // Each doubling of the width has twice the noise.
         Named::Newer(_) => {
-            let doublings = edca::width(view).mhz().ilog2() - 20u32.ilog2();
+            let doublings = edca::width_as_given(view).mhz().ilog2() - 20u32.ilog2();
             (-94.0 + 3.0 * f64::from(doublings), "thermal noise in the width and 7 dB of noise figure")
         }
     }

@@ -40,6 +40,20 @@ pub(super) fn band_of(format: Format, width: Width, channel: Option<u32>) -> Ban
     bands.iter().find(has).copied().unwrap_or(usual)
 }
 
+/// The centre of a channel \[MHz\]; without a number, or where there is no such channel, about that of the band.
+pub(super) fn centre_mhz(band: Band, width: Width, number: Option<u32>) -> u32 {
+    let ask = |number| Ask { band, width, number, primary: None, secondary: None };
+    let channel = number.and_then(|number| OperatingChannel::new(ask(number)).ok());
+    channel.map_or(
+        match band {
+            Band::Ghz2_4 => 2_437,
+            Band::Ghz5 => 5_500,
+            Band::Ghz6 => 6_500,
+        },
+        |channel| channel.centre_mhz(),
+    )
+}
+
 /// Reads the frequencies of a radio on a channel, or without a number defaults for radios; `None`: it has none, or they
 /// are ignored.
 pub(super) fn read(view: &View<'_>, number: Option<u32>, mac: &Mac) -> Option<Spectrum> {
