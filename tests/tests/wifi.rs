@@ -1,5 +1,5 @@
-//! 802.11n to 802.11be against closed forms that were written apart from the MAC (`docs/models/wifi-saturation.md`): the
-//! tables of `docs/validation.md`.
+//! 802.11n to 802.11be against closed forms that were written apart from the MAC (`docs/models/wifi-saturation.md`):
+//! the tables of `docs/validation.md`.
 //!
 //! `cargo test --release -p airbraid-tests --test wifi -- --include-ignored --nocapture` prints them.
 
@@ -200,8 +200,8 @@ access    = "{}"
     }
 }
 
-/// The rate of an answer: the highest of 6, 12 and 24 Mbit/s that is not above the non-HT reference rate of the MCS (table
-/// 10-10).
+/// The rate of an answer: the highest of 6, 12 and 24 Mbit/s that is not above the non-HT reference rate of the MCS
+/// (table 10-10).
 fn answer_rate(mcs: u8) -> Rate {
     OFDM_RATES[match mcs {
         0 => 0,

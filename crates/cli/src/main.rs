@@ -40,12 +40,12 @@ mod why;
 #[cfg(feature = "simulator")]
 mod wireshark;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use command::{Arguments, Command};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    completions::answer();
+    completions::answer(Arguments::command);
     let done = match Arguments::parse().command {
         Command::New(arguments) => new::new(&arguments),
         #[cfg(feature = "simulator")]

@@ -20,7 +20,7 @@ impl Clock {
         Instant::from_nanos(monotonic_ns().saturating_sub(self.beginning_ns))
     }
 
-    /// What has passed since its beginning.
+    /// Time that has passed since its beginning.
     pub fn elapsed(&self) -> Duration {
         Duration::from_nanos(monotonic_ns().saturating_sub(self.beginning_ns))
     }

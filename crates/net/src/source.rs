@@ -81,8 +81,8 @@ pub struct Application {
 }
 
 impl Application {
-    /// An application that has not started; one that has a rate writes `chunk` at a time, a Poisson process by the draws
-    /// of `gaps`.
+    /// An application that has not started; one that has a rate writes `chunk` at a time, a Poisson process by the
+    /// draws of `gaps`.
     ///
     /// # Errors
     /// A rate of zero, or of empty writes, has no spacing.

@@ -175,8 +175,8 @@ fn unknown_names_get_the_nearest() {
     assert!(wrong.contains("did you mean `fig12`?"), "{wrong}");
 }
 
-/// Every output row of every paper in the binary is computed by a formula whose runs resolve, or is said to be missing and
-/// why; those are counted here.
+/// Every output row of every paper in the binary is computed by a formula whose runs resolve, or is said to be
+/// missing and why; those are counted here.
 #[test]
 fn every_row_of_the_papers_is_covered() {
     let library = Library::embedded();

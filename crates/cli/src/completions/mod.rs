@@ -8,9 +8,7 @@ pub mod daemons;
 #[cfg(feature = "simulator")]
 pub mod scenarios;
 
-use crate::command::Arguments;
 use crate::print::{Ended, out};
-use clap::CommandFactory;
 use clap_complete::engine::PathCompleter;
 use clap_complete::env::{CompleteEnv, Shells};
 use std::path::Path;
@@ -37,9 +35,9 @@ const VARIABLE: &str = "AIRBRAID_COMPLETE";
 const BASH: &str = include_str!("airbraid.bash");
 const ZSH: &str = include_str!("airbraid.zsh");
 
-/// Answers a shell that asks for words, and ends the process; otherwise it does nothing.
-pub fn answer() {
-    CompleteEnv::with_factory(Arguments::command).var(VARIABLE).complete();
+/// Answers a shell that asks for words of `command`, and ends the process; otherwise it does nothing.
+pub fn answer(command: impl Fn() -> clap::Command) {
+    CompleteEnv::with_factory(command).var(VARIABLE).complete();
 }
 
 /// Prints the script of a shell.

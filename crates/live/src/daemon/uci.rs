@@ -1,10 +1,10 @@
 //! The daemon's file as OpenWrt writes configuration (UCI), and back. Both ways together change nothing of what a file
 //! says.
 //!
-//! No key is named here but those whose texts may look like numbers. A table `[x]`, and each table of a list `[[x]]`, is
-//! a section `config x`; a key is an `option`, a list of plain values a `list`. A key of an inner table has both names
-//! with `__` between. A value for which UCI has no form is TOML behind `toml:`. The section `airbraid` has the keys above
-//! all tables, and `enabled`, which is UCI's alone.
+//! No key is named here but those whose texts may look like numbers. A table `[x]`, and each table of a list `[[x]]`,
+//! is a section `config x`; a key is an `option`, a list of plain values a `list`. A key of an inner table has both
+//! names with `__` between. A value for which UCI has no form is TOML behind `toml:`. The section `airbraid` has the
+//! keys above all tables, and `enabled`, which is UCI's alone.
 
 use airbraid_sim::scenario::Errors;
 use airbraid_sim::scenario::document::{Context, Data, Document, Table, Value};

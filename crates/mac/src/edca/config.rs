@@ -81,7 +81,7 @@ pub struct EdcaConfig {
     /// The format of data; with rate control the highest.
     pub data: Vector,
     pub rate_control: RateControl,
-    /// What it does where a part of a wide channel is busy when it may transmit.
+    /// Reaction to a part of a wide channel that is busy when the station may transmit.
     pub bandwidth: Bandwidth,
     /// Rates of answers, RTS and requests: a bit for each rate of OFDM, the slowest the lowest.
     pub basic_rates: u16,

@@ -98,7 +98,8 @@ pub enum Work {
 #[derive(Debug)]
 pub struct Host<'a> {
     pub now: Instant,
-    /// Time by which the packet that a MAC hands up was complete before now: an MPDU of an A-MPDU ends before the others.
+    /// Time by which the packet that a MAC hands up was complete before now: an MPDU of an A-MPDU ends before the
+    /// others.
     pub early: Duration,
     pub queue: EventQueue<Event>,
     pub wakeups: Wakeups,

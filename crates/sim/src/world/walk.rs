@@ -248,8 +248,9 @@ impl World<'_> {
         }
     }
 
-    /// A MAC hands up the packets of consecutive MPDUs, each complete where its MPDU ends in the PPDU, or all as `early`
-    /// says. Nothing can follow from one before the PPDU has ended; only the time that its delay is taken at is its own.
+    /// A MAC hands up the packets of consecutive MPDUs, each complete where its MPDU ends in the PPDU, or all as
+    /// `early` says. Nothing can follow from one before the PPDU has ended; only the time that its delay is taken at
+    /// is its own.
     pub(super) fn on_mac_deliveries(
         &mut self,
         radio: RadioId,

@@ -1,8 +1,8 @@
 //! The model `airtime`: the times of PPDUs, as `airbraid plan airtime` computes them.
 //!
-//! Parameters: `rules` (`standard` or `ns-3`), and `frames`, a table of frames by name, each with the command's options:
-//! `standard`, `bytes`, `mcs`, `width`, `streams`, `guard_interval`, `band`, `rate`, `preamble`, ... Metrics, for each
-//! frame: `NAME.airtime_s`.
+//! Parameters: `rules` (`standard` or `ns-3`), and `frames`, a table of frames by name, each with the command's
+//! options: `standard`, `bytes`, `mcs`, `width`, `streams`, `guard_interval`, `band`, `rate`, `preamble`, ...
+//! Metrics, for each frame: `NAME.airtime_s`.
 
 use super::{Compute, ModelParameters};
 use crate::airtime::{AirtimeOptions, compute};

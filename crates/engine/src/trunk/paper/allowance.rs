@@ -1,8 +1,8 @@
 //! The packets that a member may hold: a number, or what it delivers in a time.
 //!
-//! A member that sends one frame at a time needs one packet; one that sends A-MPDUs can only aggregate what it holds, and
-//! a packet that waits in a slow member is waited for at the other end. Both ask for the same measure: not packets but
-//! the time in which a member delivers them. The kernel's queues for Wi-Fi are limited so, by airtime.
+//! A member that sends one frame at a time needs one packet; one that sends A-MPDUs can only aggregate what it holds,
+//! and a packet that waits in a slow member is waited for at the other end. Both ask for the same measure: not
+//! packets but the time in which a member delivers them. The kernel's queues for Wi-Fi are limited so, by airtime.
 
 use airbraid_units::{Duration, Instant};
 
@@ -38,7 +38,8 @@ impl Allowance {
         }
     }
 
-    /// The member has finished with a packet and holds `held` still; it may hold what it delivers in `time`, and `most`.
+    /// The member has finished with a packet and holds `held` still; it may hold what it delivers in `time`, and
+    /// `most`.
     pub fn on_finished(&mut self, now: Instant, held: u32, (most, time): (u32, Duration)) {
         // Packets that are finished at one instant belong to the time before it.
         let span = now.saturating_since(self.since);

@@ -205,8 +205,8 @@ impl Sender {
         self.phy.frame_time(self.control, size)
     }
 
-    /// Goodput of one sender that contends with nobody \[bit/s\], `bits` a packet: AIFS, half of the smallest window, and
-    /// an exchange.
+    /// Goodput of one sender that contends with nobody \[bit/s\], `bits` a packet: AIFS, half of the smallest window,
+    /// and an exchange.
     pub fn alone_bps(&self, access: &Access, bits: u64) -> f64 {
         let exchange = self.exchange();
         let fixed = access.aifs(&self.phy) + exchange.success;

@@ -2,8 +2,7 @@
 //!
 //! Defaults: 802.11-2020, 802.11ax-2021 and 802.11be-2024; see [`EdcaConfig::new`].
 
-use super::medium_access::{basic_rates, eifs, rate, retry_limit, rts_threshold, small, timing};
-use super::radio::rate_control;
+use super::medium_access::{basic_rates, eifs, rate, rate_control, retry_limit, rts_threshold, small, timing};
 use super::spectrum;
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;

@@ -1,10 +1,11 @@
-//! Keys that DCF and EDCA share: timing, basic rates, EIFS, retry limits, RTS.
+//! Keys that DCF and EDCA share: timing, basic rates, EIFS, retry limits, RTS, rate control.
 
 use super::standard::standard_name;
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, View, quantity};
 use crate::scenario::tree::{Data, Value};
 use airbraid_mac::phy::{Phy, Rate, Standard};
+use airbraid_mac::rate_control::RateControl;
 use airbraid_units::{BitRate, Bytes, Duration};
 use std::fmt::Display;
 
@@ -137,4 +138,36 @@ pub(super) fn positive(view: &View<'_>, key: &'static str, default: Duration, wh
         "write for example \"20 us\"",
     );
     span
+}
+
+/// Reads a rate control; the word alone has the numbers of its source.
+pub(super) fn rate_control(view: &View<'_>) -> RateControl {
+    let words = [
+        ("none", RateControl::Fixed),
+        ("arf", RateControl::ARF),
+        ("periodic", RateControl::PERIODIC),
+        ("minstrel", RateControl::Minstrel),
+        ("ideal", RateControl::Ideal),
+    ];
+    let mut control = RateControl::Fixed;
+    view.read("rate_control", "none".to_owned(), "one rate", |value| {
+        let Data::Table(table) = &value.data else {
+            control = reader::choose(value, &words)?;
+            return Ok(value.show());
+        };
+        let inner = View::new(view.cx, view.path_of("rate_control"), value.place, Some(table));
+        control = match inner.choice("method", &words, RateControl::ARF, "docs/models/rate-control.md") {
+            RateControl::Arf { up, down } => RateControl::Arf {
+                up: inner.count("up", up, "successes in a row; Kamerman and Monteban 1997").max(1),
+                down: inner.count("down", down, "failures in a row; Kamerman and Monteban 1997").max(1),
+            },
+            RateControl::Periodic { period } => {
+                RateControl::Periodic { period: positive(&inner, "period", period, "as the drivers of 2004") }
+            }
+            other => other,
+        };
+        inner.finish();
+        Ok(value.show())
+    });
+    control
 }

@@ -4,7 +4,7 @@
 //! reception, 550 m carrier sense, capture 10 dB), because that is what most published wireless simulations ran with. A
 //! radio whose `standard` differs from that of `[radio]` inherits from there only what does not belong to a PHY.
 
-use super::medium_access::{basic_rates, eifs, positive, rate, retry_limit, rts_threshold, small, timing};
+use super::medium_access::{basic_rates, eifs, rate, rate_control, retry_limit, rts_threshold, small, timing};
 use super::path_loss::path_loss;
 use super::standard::{Named, STANDARDS, name_of, standard_name};
 use super::{edca, link as plain_link, link_layer, multichannel, polled, power_save, survey};
@@ -237,38 +237,6 @@ fn rates(view: &View<'_>, standard: Standard, dcf: &mut DcfConfig) {
     let lowest = basic.iter().min_by_key(|r| r.bit_rate).copied().unwrap_or(dcf.broadcast_rate);
     dcf.broadcast_rate = rate(view, "broadcast_rate", standard, lowest, "the lowest basic rate");
     view.note("control_rate", dcf.control_rate.bit_rate, None, "the highest basic rate not above `rate`");
-}
-
-/// Reads a rate control; the word alone has the numbers of its source.
-pub(super) fn rate_control(view: &View<'_>) -> RateControl {
-    let words = [
-        ("none", RateControl::Fixed),
-        ("arf", RateControl::ARF),
-        ("periodic", RateControl::PERIODIC),
-        ("minstrel", RateControl::Minstrel),
-        ("ideal", RateControl::Ideal),
-    ];
-    let mut control = RateControl::Fixed;
-    view.read("rate_control", "none".to_owned(), "one rate", |value| {
-        let Data::Table(table) = &value.data else {
-            control = reader::choose(value, &words)?;
-            return Ok(value.show());
-        };
-        let inner = View::new(view.cx, view.path_of("rate_control"), value.place, Some(table));
-        control = match inner.choice("method", &words, RateControl::ARF, "docs/models/rate-control.md") {
-            RateControl::Arf { up, down } => RateControl::Arf {
-                up: inner.count("up", up, "successes in a row; Kamerman and Monteban 1997").max(1),
-                down: inner.count("down", down, "failures in a row; Kamerman and Monteban 1997").max(1),
-            },
-            RateControl::Periodic { period } => {
-                RateControl::Periodic { period: positive(&inner, "period", period, "as the drivers of 2004") }
-            }
-            other => other,
-        };
-        inner.finish();
-        Ok(value.show())
-    });
-    control
 }
 
 fn windows(view: &View<'_>, dcf: &mut DcfConfig) {

@@ -53,17 +53,7 @@ pub(in crate::scenario::schema) fn read(view: View<'_>) -> PaperPolicy {
         Kind::Srr => Distributor::Srr(srr),
         Kind::Jkm => Distributor::Jkm(jkm),
     };
-    let is_round_robin = distributor == Distributor::RoundRobin;
-    let member_time = view.optional("member_time", "no limit: the members hold `member_queue` packets", quantity);
-    let message = || "only `round_robin` limits members by time".to_owned();
-    view.require(
-        member_time.is_none() || is_round_robin,
-        "member_time",
-        message,
-        "write `member_queue`, or leave it out",
-    );
-    let positive = member_time.is_none_or(|time: Duration| !time.is_zero());
-    view.require(positive, "member_time", || "no packet takes no time".to_owned(), "write for example \"8 ms\"");
+    let member_time = member_time(&view, distributor == Distributor::RoundRobin);
     let most = if member_time.is_some() { MEMBER_QUEUE_BY_TIME } else { distributor.member_limit() };
     let why = if most == 1 { "packets; Wang 2005" } else { "packets; docs/models/trunk.md" };
     let policy = PaperPolicy {
@@ -95,6 +85,16 @@ pub(in crate::scenario::schema) fn read(view: View<'_>) -> PaperPolicy {
     view.beside(&FOREIGN);
     view.finish();
     policy
+}
+
+/// The time that limits what members hold.
+fn member_time(view: &View<'_>, is_round_robin: bool) -> Option<Duration> {
+    let time = view.optional("member_time", "no limit: the members hold `member_queue` packets", quantity);
+    let message = || "only `round_robin` limits members by time".to_owned();
+    view.require(time.is_none() || is_round_robin, "member_time", message, "write `member_queue`, or leave it out");
+    let positive = time.is_none_or(|time: Duration| !time.is_zero());
+    view.require(positive, "member_time", || "no packet takes no time".to_owned(), "write for example \"8 ms\"");
+    time
 }
 
 /// The default header of a trunk before each packet, with its reason.
