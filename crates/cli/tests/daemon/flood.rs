@@ -265,7 +265,9 @@ pub fn garbage_costs(test: &str, peers: usize, garbage: &[u8]) -> f64 {
     start_hub(&mut net);
     let pid = status(&net, "far")["pid"].as_u64().unwrap() as u32;
     let source = sources(&net, &far, 1).remove(0);
-    let (cpu, count) = (cpu_ns(pid), received(&status(&net, "far")));
+    // The answer of a hub with many peers is long: its own cost is not that of the garbage.
+    let count = received(&status(&net, "far"));
+    let cpu = cpu_ns(pid);
     let flood = flood(vec![(source.socket, garbage.to_vec())], 20_000, IN_BURSTS);
     std::thread::sleep(Duration::from_millis(1_500));
     drop(flood);
