@@ -81,7 +81,7 @@ fn the_router_s_first_file_is_the_daemon_s_but_for_the_key_of_the_other_end() {
     };
     let (status, said) = check(&toml);
     assert_eq!(status, Some(2), "{said}");
-    assert!(said.lines().count() == 1 && said.contains("public_key"), "{said}");
+    assert!(said.lines().count() == 1 && said.contains("`airbraid pubkey` says"), "{said}");
     let public = "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=";
     let (status, said) = check(&toml.replace("the public key of the other end", public));
     assert_eq!(status, Some(0), "{said}");
