@@ -17,6 +17,7 @@ declare -A picture=(
     [hidden_station]="total.goodput ~ radio.rts_threshold"
     [exposed_station]="total.goodput ~ node.c.position"
     [next_room]="flow.download.gap_longest ~ trunk.choice.members"
+    [overlap]="total.goodput ~ node.camera.radios.wlan.channel"
     [one_radio_three_aps]="total.goodput ~ slots.laptop.planner"
     [voice_on_bond]="flow.call.delay_p99 ~ flow.call.dscp"
     [web_objects]="flow.object.completion ~ flow.object.source.file | flow.object.transport.initial_window"
