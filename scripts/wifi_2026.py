@@ -64,7 +64,7 @@ def members(*names):
     return "trunk.air.members=[" + ", ".join(f'"ch{name}"' for name in names) + "]"
 
 
-THREE = members(36, 52, 100)
+THREE = members(36, 100, 149)
 ONE = members(36)
 
 
@@ -76,7 +76,7 @@ def policies(options):
         return [("good", [*words, f"trunk.air.policy.resequencer={resequencer}"])]
 
     def cells(summary):
-        ppdus = sum(summary[f"mac.node2.ch{name}.data_frames"]["mean"] for name in (36, 52, 100))
+        ppdus = sum(summary[f"mac.node2.ch{name}.data_frames"]["mean"] for name in (36, 100, 149))
         each = summary["trunk.air.node2.sent"]["mean"] / ppdus
         hold = mean(summary, "trunk.air.node1.resequencing_delay_mean_s", 1e3, 2)
         late = mean(summary, "trunk.air.node1.late", 1, 0)
@@ -158,7 +158,7 @@ def others(options):
     """Other stations on one of three channels."""
     cells = lambda summary: [goodput(summary), goodput(summary, "pair")]  # noqa: E731
     hidden = lambda summary: [goodput(summary), goodput(summary, "other")]  # noqa: E731
-    two = members(52, 100)
+    two = members(100, 149)
     again = 'radio.block_ack_repair="retransmit"'
     jobs = [
         ("a pair on one channel", [("shared", [])], cells),

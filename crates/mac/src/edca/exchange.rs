@@ -69,12 +69,12 @@ impl<P: Packet + Copy> Edca<P> {
         let end = span.map(|span| at + span);
         let is_announced =
             planned.ppdu.data().is_some() && planned.ppdu.header.size > self.planner.config.rts_threshold;
+        self.txop = Some(Txop { category, end, is_first: true, planned: Some(planned.clone()) });
         if is_announced {
             self.send_rts(&planned, at, access);
         } else {
             self.send_planned(&planned, at, access);
         }
-        self.txop = Some(Txop { category, end, is_first: true, planned: Some(planned) });
     }
 
     /// The format of the next PPDU of a queue, in the part of the channel that is idle; `None` if all must be and is

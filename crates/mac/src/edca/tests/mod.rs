@@ -50,6 +50,10 @@ fn four_packets_go_as_one_aggregate_and_a_lost_one_goes_again() {
         1162.8 A is done with 1
         ",
     );
+    // A category has the time of its PPDUs.
+    let sender = &air.stations[0];
+    assert_eq!(sender.counts().airtime_be, sender.stats().airtime);
+    assert_eq!(sender.counts().airtime_be, Duration::from_nanos(764_000 + 192_800));
 }
 
 #[test]

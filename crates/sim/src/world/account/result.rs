@@ -57,8 +57,11 @@ impl World<'_> {
             return vec![(Cause::Rate, 1.0 - others), (Cause::OtherFlows, others)];
         }
         let (retries, frames) = radios.iter().fold((0, 0), |(retries, frames), radio| {
-            let stats = self.ports.radios[*radio].mac().stats();
-            (retries + stats.retries, frames + stats.data_frames)
+            let mac = self.ports.radios[*radio].mac();
+            let stats = mac.stats();
+            // Under EDCA an MPDU is sent again, and not the PPDU.
+            let sent = mac.edca().map_or(stats.data_frames, |counts| counts.mpdus);
+            (retries + stats.retries, frames + sent)
         });
         let again = retries as f64 / frames.max(1) as f64;
         let away = self.away(flow, at);
