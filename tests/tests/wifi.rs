@@ -94,7 +94,7 @@ warm_up  = "50 ms"
 shape  = "circle"
 count  = {}
 radius = "10 cm"
-radios = [36]
+radios = [{}]
 [radio]
 standard         = "{}"
 band             = "{}"
@@ -110,6 +110,8 @@ eifs             = false
 "#,
             self.seconds() + 0.05,
             groups * self.stations + 1,
+            // 320 MHz are in the band of 6 GHz alone.
+            if self.width == Width::Mhz320 { 31 } else { 36 },
             self.format.name(),
             self.mode().choice().band.name(),
             self.width.mhz(),
