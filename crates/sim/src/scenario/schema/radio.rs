@@ -259,11 +259,7 @@ fn radio(view: &View<'_>, named: Named, channel: Option<u32>) -> RadioConfig {
     // ns-2's WirelessPhy: Pt_ = 0.28183815 W and freq_ = 914 MHz give 250 m and 550 m over two-ray ground.
     let power = view.quantity("power", Milliwatt(281.838_15).to_dbm(), "ns-2: 0.28183815 W");
     let gain = view.quantity("gain", Db(0.0), "isotropic antenna");
-    let (carrier, why) = match named {
-        Named::Older(_) => (Frequency(914e6), "ns-2"),
-        Named::Newer(format) => (edca::carrier(view, format, channel), "the centre of the channel"),
-    };
-    let frequency = view.quantity("frequency", carrier, why);
+    let frequency = frequency(view, named, channel);
     bounded(view, "power", power.0);
     bounded(view, "gain", gain.0);
     let path_loss = path_loss(view, frequency);
@@ -323,6 +319,15 @@ fn height(view: &View<'_>, path_loss: &PathLoss) -> Metres {
     let message = || "an antenna stands above the ground".to_owned();
     view.require(height.0 > 0.0, "height", message, "write for example \"1.5 m\"");
     height
+}
+
+/// The carrier.
+fn frequency(view: &View<'_>, named: Named, channel: Option<u32>) -> Frequency {
+    let (carrier, why) = match named {
+        Named::Older(_) => (Frequency(914e6), "ns-2"),
+        Named::Newer(format) => (edca::carrier(view, format, channel), "the centre of the channel"),
+    };
+    view.quantity("frequency", carrier, why)
 }
 
 /// ns-2's receiver compares two powers and knows no ratio to noise.

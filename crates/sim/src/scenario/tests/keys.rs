@@ -27,7 +27,7 @@ fn every_listed_key_is_a_known_one() {
     }
 }
 
-/// What is shown, and follows from other keys.
+/// Values that are shown, and follow from other keys.
 const DERIVED: [&str; 2] = ["control_rate", "_planned"];
 
 #[test]
