@@ -40,12 +40,14 @@ pub enum FrameKind {
     BlockAck,
     /// A request for one (9.3.1.7).
     BlockAckRequest,
+    /// A beacon of an access point (9.3.3.2).
+    Beacon,
 }
 
 impl FrameKind {
     /// Whether its frames have sequence numbers of their own.
     pub const fn has_sequence(self) -> bool {
-        matches!(self, Self::Data | Self::PollData | Self::DataAck { .. })
+        matches!(self, Self::Data | Self::Beacon | Self::PollData | Self::DataAck { .. })
     }
 }
 

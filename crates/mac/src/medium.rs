@@ -140,6 +140,7 @@ const fn word(frame: &Frame<Payload>) -> &'static str {
         FrameKind::Crn => "CRN",
         FrameKind::PollData | FrameKind::DataAck { .. } | FrameKind::Invite | FrameKind::Join => "poll",
         FrameKind::BlockAck | FrameKind::BlockAckRequest => "block ack",
+        FrameKind::Beacon => "BEACON",
     }
 }
 

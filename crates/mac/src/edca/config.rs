@@ -103,6 +103,8 @@ pub struct EdcaConfig {
     /// LLC and SNAP header: 8 byte.
     pub llc_header: Bytes,
     pub response_slack: Duration,
+    /// Whether it sends beacons, as an access point.
+    pub beacons: bool,
     pub aggregation: AggregationConfig,
 }
 
@@ -142,6 +144,7 @@ impl EdcaConfig {
             data_header: Bytes::new(30),
             llc_header: Bytes::new(8),
             response_slack: Duration::ZERO,
+            beacons: false,
             aggregation: AggregationConfig {
                 ampdu: mode.map(|mode| ampdu_max(mode.choice().format)),
                 ampdu_frames: u32::from(window),

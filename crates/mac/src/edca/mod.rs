@@ -11,6 +11,7 @@
 //!
 //! The traffic knows of no medium, so that one may stand over several links.
 
+mod beacon;
 mod category;
 mod config;
 mod exchange;
@@ -26,6 +27,7 @@ mod secondary;
 mod tests;
 mod traffic;
 
+pub use beacon::BEACON_INTERVAL_TU;
 pub use category::AccessCategory;
 pub use config::{AggregationConfig, Bandwidth, EdcaConfig, FunctionConfig, Repair};
 pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
@@ -38,6 +40,7 @@ use crate::ppdu::Width;
 use crate::service::{MacInput, MacOutput, MacStats, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Duration, Instant, metrics};
+use beacon::Beacons;
 use exchange::{State, Txop};
 use function::AccessFunction;
 use plan::{Answer, Planner};
@@ -55,6 +58,8 @@ enum Timer {
     Response(Answer),
     /// A frame that nobody answers has left.
     UnansweredEnd,
+    /// A beacon is due.
+    Beacon,
 }
 
 impl Timer {
@@ -64,6 +69,7 @@ impl Timer {
             Self::Contention(Awaited::NavReset) => "edca.nav_reset",
             Self::Response(_) => "edca.response_timeout",
             Self::UnansweredEnd => "edca.unanswered_end",
+            Self::Beacon => "edca.beacon",
         }
     }
 }
@@ -82,8 +88,10 @@ metrics! {
         pub block_ack_requests: u64 = sum,
         /// TXOPs after which packets waited for a window that was full.
         pub window_stalls: u64 = sum,
-        /// Accesses lost to a higher category of the same station.
+        /// Accesses lost to a higher category of the same station, or to its beacon.
         pub internal_collisions: u64 = sum,
+        /// Beacons sent.
+        pub beacons: u64 = sum,
         /// Time on the air in TXOPs of the category background.
         pub airtime_bk: Duration = sum "airtime_bk_s",
         /// The same of best effort.
@@ -117,6 +125,8 @@ pub struct Edca<P> {
     traffic: Traffic<P>,
     sense: CarrierSense,
     functions: [AccessFunction; AccessCategory::COUNT],
+    /// Those of an access point.
+    beacons: Option<Beacons>,
     state: State,
     txop: Option<Txop<P>>,
     /// The frame to all that is on the air.
@@ -138,6 +148,7 @@ impl<P: Packet + Copy> Edca<P> {
         let mut categories = AccessCategory::ALL.into_iter();
         let mut next = || categories.next().unwrap_or_default();
         Self {
+            beacons: None,
             functions: random.map(|random| AccessFunction::new(&config, next(), random)),
             rates: Rates::Fixed,
             secondary: Secondary::new(config.width()),
@@ -165,6 +176,11 @@ impl<P: Packet + Copy> Edca<P> {
         let grades = self.planner.grades();
         let needs: Vec<i32> = grades.iter().map(|grade| need(&grade.vector)).collect();
         self.rates = Rates::new(&self.planner.config, grades, &needs, random);
+    }
+
+    /// From now on it sends beacons as an access point does, the first at a drawn time within an interval.
+    pub fn send_beacons(&mut self, random: Stream) {
+        self.beacons = Some(Beacons::new(&self.planner.config.phy, random));
     }
 
     /// From now on primary channels of at most `idle` are idle beyond the primary 20 MHz.
@@ -269,6 +285,9 @@ impl<P: Packet + Copy> Edca<P> {
         for function in &mut self.functions {
             function.backoff.freeze(&self.sense, now);
         }
+        if let Some(beacons) = &mut self.beacons {
+            beacons.freeze(&self.sense, now);
+        }
     }
 
     #[inline]
@@ -316,9 +335,19 @@ impl<P: Packet + Copy> Edca<P> {
                 Grant::Later(alarm) => self.alarm = self.alarm.earlier(alarm.map(Timer::Contention)),
             }
         }
+        if let Some(at) = self.beacon_at(now).filter(|at| winner.is_none_or(|(_, first)| *at <= first)) {
+            let losers = self.losers(now, None, at);
+            self.send_beacon(at);
+            return self.collide_inside(now, losers, at);
+        }
         let Some((category, at)) = winner else { return };
-        let losers = self.losers(now, category, at);
+        let losers = self.losers(now, Some(category), at);
         self.begin_txop(category, at);
+        self.collide_inside(now, losers, at);
+    }
+
+    /// These categories have lost the medium to another of this station.
+    fn collide_inside(&mut self, now: Instant, losers: [bool; AccessCategory::COUNT], at: Instant) {
         for (function, _) in self.functions.iter_mut().zip(losers).filter(|(_, loses)| *loses) {
             self.counts.internal_collisions += 1;
             function.fail();
@@ -327,11 +356,12 @@ impl<P: Packet + Copy> Edca<P> {
         self.settle(now);
     }
 
-    /// The categories that would transmit at the same instant as the winner: to them it is a collision (10.23.2.4).
-    fn losers(&self, now: Instant, winner: AccessCategory, at: Instant) -> [bool; AccessCategory::COUNT] {
+    /// The categories that would transmit at the same instant as the winner, which is a category or a beacon: to them it
+    /// is a collision (10.23.2.4).
+    fn losers(&self, now: Instant, winner: Option<AccessCategory>, at: Instant) -> [bool; AccessCategory::COUNT] {
         AccessCategory::ALL.map(|category| {
             let function = &self.functions[category.index()];
-            category != winner
+            Some(category) != winner
                 && function.contends
                 && matches!(function.backoff.grant(&self.sense, now), Grant::Now(other) if other == at)
         })
@@ -340,7 +370,7 @@ impl<P: Packet + Copy> Edca<P> {
     fn on_timer(&mut self, now: Instant, timer: Timer) {
         self.sense.nav.settle(now);
         match timer {
-            Timer::Contention(_) => {}
+            Timer::Contention(_) | Timer::Beacon => {}
             Timer::UnansweredEnd => self.on_unanswered_end(now),
             // A failure, unless a reception that may be the answer has begun.
             Timer::Response(answer) if self.sense.has_reception_begun(now) => self.state = State::Overdue(answer),

@@ -65,6 +65,8 @@ pub enum MacKind {
     BlockAck { tid: u8 },
     /// A request for one.
     BlockAckRequest { tid: u8, start: u16 },
+    /// A beacon; its sender is the basic service set.
+    Beacon { seq: u16 },
 }
 
 /// QoS Control (9.2.4.5).
@@ -96,6 +98,7 @@ const NULL: u8 = 0x48;
 const QOS_DATA: u8 = 0x88;
 const BLOCK_ACK_REQUEST: u8 = 0x84;
 const BLOCK_ACK: u8 = 0x94;
+const BEACON: u8 = 0x80;
 /// BA Control and BAR Control: the compressed variant, below the TID (9.3.1.7.1, 9.3.1.8.1).
 const COMPRESSED: u16 = 2 << 1;
 /// QoS Control: an A-MSDU is present.
@@ -150,6 +153,12 @@ pub fn append_header(out: &mut Vec<u8>, frame: &MacHeader) {
             out.extend(from);
             out.extend(block_ack_control(tid));
         }
+        MacKind::Beacon { seq } => {
+            header(BEACON, 0);
+            out.extend(from);
+            out.extend(from);
+            out.extend(((seq & 0xfff) << 4).to_le_bytes());
+        }
         MacKind::Data { bss, power_management, seq, retry, has_body, qos } => {
             let (direction, third) = match bss {
                 Bss::Independent => (0, BSSID),
@@ -175,6 +184,26 @@ pub fn append_header(out: &mut Vec<u8>, frame: &MacHeader) {
             out.extend(qos.iter().flat_map(|qos| [qos.tid | if qos.is_amsdu { AMSDU_PRESENT } else { 0 }, 0]));
         }
     }
+}
+
+/// Appends a beacon's body of `length` byte (9.3.3.2): timestamp \[us\], interval \[TU\], capabilities, the name of the
+/// set, and an element of no meaning in place of all others.
+pub fn append_beacon(out: &mut Vec<u8>, timestamp: u64, interval: u16, length: usize) {
+    /// Of an infrastructure set.
+    const ESS: u16 = 1;
+    const SSID: u8 = 0;
+    const VENDOR_SPECIFIC: u8 = 221;
+    const NAME: &[u8] = b"airbraid";
+    let end = out.len() + length;
+    out.extend(timestamp.to_le_bytes());
+    out.extend(interval.to_le_bytes());
+    out.extend(ESS.to_le_bytes());
+    out.extend([SSID, NAME.len() as u8]);
+    out.extend(NAME);
+    let left = end.saturating_sub(out.len() + 2);
+    out.extend([VENDOR_SPECIFIC, left as u8]);
+    out.extend(&BSSID[..3]);
+    out.resize(end, 0);
 }
 
 fn block_ack_control(tid: u8) -> [u8; 2] {

@@ -31,16 +31,17 @@ pub fn kind_number(event: &FrameEvent<'_>) -> u8 {
         FrameKind::Crn => 9,
         FrameKind::BlockAck => 10,
         FrameKind::BlockAckRequest => 11,
+        FrameKind::Beacon => 12,
     }
 }
 
 /// Number of kinds of frames.
-pub const KINDS: usize = 12;
+pub const KINDS: usize = 13;
 
 /// The name of that number.
 pub const fn kind_name(number: u8) -> &'static str {
     const NAMES: [&str; KINDS] =
-        ["DATA", "NULL", "ACK", "RTS", "CTS", "POLL", "ANSWER", "INVITE", "JOIN", "CRN", "BA", "BAR"];
+        ["DATA", "NULL", "ACK", "RTS", "CTS", "POLL", "ANSWER", "INVITE", "JOIN", "CRN", "BA", "BAR", "BEACON"];
     NAMES[number as usize]
 }
 

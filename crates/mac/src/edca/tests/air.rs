@@ -103,6 +103,7 @@ const fn word(kind: FrameKind) -> &'static str {
         FrameKind::Cts => "CTS",
         FrameKind::BlockAck => "BA",
         FrameKind::BlockAckRequest => "BAR",
+        FrameKind::Beacon => "BEACON",
         _ => "other",
     }
 }

@@ -260,3 +260,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_beacon_goes_before_everything_else_when_it_is_due() {
+    let mut air = Air::new(config(), 2, 1);
+    air.stations[0].send_beacons(Stream::new(1, 0, "beacons"));
+    for id in 0..3 {
+        air.send(at(86_100), 0, 1, id, Voice);
+        air.send(at(86_200), 0, 1, 3 + id, Voice);
+    }
+    air.run(at(110_000));
+    // Due while a frame is on the air: it goes a PIFS after the block acknowledgement, and voice after it.
+    air.reads(
+        "
+        86103.0 A DATA 0..=2 to B for 478.4 us, nav 56
+        86581.4 B has 0..=2 from A
+        86597.4 B BA from 0: 0..=2 to A for 40 us, nav 0
+        86637.4 A is done with 0..=2
+        86662.4 A BEACON to all for 344 us, nav 0
+        87067.4 A DATA 3..=5 to B for 478.4 us, nav 56
+        87545.8 B has 3..=5 from A
+        87561.8 B BA from 0: 0..=5 to A for 40 us, nav 0
+        87601.8 A is done with 3..=5
+        ",
+    );
+    assert_eq!(air.stations[0].counts().beacons, 1);
+}

@@ -10,7 +10,7 @@ use crate::record::radiotap::{ChannelField, ModeTap, Radiotap, Subframe};
 use crate::recorder::stations::Stations;
 use crate::scenario::spec::Mac;
 use crate::world::{FrameEvent, Msdu, Packets, RadioId};
-use airbraid_mac::edca::MpduSet;
+use airbraid_mac::edca::{BEACON_INTERVAL_TU, MpduSet};
 use airbraid_mac::phy::Phy;
 use airbraid_mac::{Address, Frame, FrameKind};
 use airbraid_units::Instant;
@@ -202,6 +202,13 @@ impl Air {
 fn append(out: &mut Vec<u8>, event: &FrameEvent<'_>, bodies: &BodyWriter<'_>, stations: &Stations<'_>) -> usize {
     let frame = event.frame;
     dot11::append_header(out, &header(frame, stations));
+    if frame.kind == FrameKind::Beacon {
+        /// Header and FCS.
+        const AROUND: usize = 24 + 4;
+        let length = (frame.size.as_u64() as usize).saturating_sub(AROUND);
+        dot11::append_beacon(out, event.start.as_nanos() / 1_000, BEACON_INTERVAL_TU, length);
+        return 0;
+    }
     let Some(msdu) = &frame.payload else { return 0 };
     llc_and_body(out, msdu, event.packets, (frame.from, frame.to), (bodies, stations))
 }
@@ -228,6 +235,7 @@ fn header(frame: &Frame<Msdu>, stations: &Stations<'_>) -> MacHeader {
         // A CRN says to all what a CTS says: a capture has no other word for it.
         FrameKind::Cts | FrameKind::Crn => MacKind::Cts,
         FrameKind::Ack => MacKind::Ack,
+        FrameKind::Beacon => MacKind::Beacon { seq: frame.sequence },
         // The others are of MACs that are not 802.11's.
         FrameKind::Data
         | FrameKind::PollData

@@ -151,7 +151,8 @@ fn polled_header(
         | FrameKind::Cts
         | FrameKind::Crn
         | FrameKind::BlockAck
-        | FrameKind::BlockAckRequest => (15, false),
+        | FrameKind::BlockAckRequest
+        | FrameKind::Beacon => (15, false),
     };
     let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
     let flags = flag(frame.retry, RETRY) | flag(is_damaged, DAMAGED) | flag(sent.is_some(), HAS_LINK_HEADER);

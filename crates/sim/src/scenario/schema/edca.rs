@@ -36,6 +36,8 @@ pub(super) const KEYS: &[&str] = &[
     "aifsn",
     "retry_limit",
     "bandwidth",
+    "beacons",
+    "block_ack_setup",
 ];
 
 /// Keys of DCF that EDCA does not have, and what takes their place.
@@ -241,6 +243,7 @@ fn access(view: &View<'_>, data: Vector, band: Band, format: Option<Format>) -> 
     view.apply(config.width() > Width::Mhz20);
     config.bandwidth = view.choice("bandwidth", &words, Bandwidth::Dynamic, "802.11-2020, 10.23.2.5");
     view.apply(true);
+    config.beacons = view.flag("beacons", false, "a station; true: an access point, which sends beacons");
     let of_dcf = matches!(config.rate_control, RateControl::Arf { .. } | RateControl::Periodic { .. });
     let message = || "\"arf\" and \"periodic\" count frames without aggregation, under DCF".to_owned();
     view.require(!of_dcf, "rate_control", message, "write \"minstrel\" or \"ideal\"");
@@ -342,6 +345,10 @@ fn aggregation(view: &View<'_>, config: &mut EdcaConfig, format: Format) {
     aggregation.ampdu_frames = view.count("ampdu_frames", window, "as many as the window");
     let message = || "an A-MPDU has at least one MPDU".to_owned();
     view.require(aggregation.ampdu_frames > 0, "ampdu_frames", message, "write ampdu = \"off\" for none");
+    let setups = [("given", true), ("frames", false)];
+    let is_given = view.choice("block_ack_setup", &setups, true, "agreements are there from the beginning");
+    let message = || "agreements that are made by frames are not modelled".to_owned();
+    view.require(is_given, "block_ack_setup", message, "write \"given\": two frames and their ACKs are saved, once");
     aggregation.repair = view.choice(
         "block_ack_repair",
         &[("request", Repair::Request), ("retransmit", Repair::Retransmit)],

@@ -57,6 +57,9 @@ impl RadioMac {
                 if config.rate_control != RateControl::Fixed {
                     mac.control_rates(random("edca.rates"), needed_snr);
                 }
+                if config.beacons {
+                    mac.send_beacons(random("edca.beacons"));
+                }
                 Self::Edca(Box::new(mac))
             }
             Mac::Polled(config) => {
