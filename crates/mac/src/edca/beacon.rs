@@ -17,8 +17,8 @@ pub const BEACON_INTERVAL_TU: u16 = 100;
 /// The same; a TU has 1024 us.
 const INTERVAL_US: u64 = 1_024 * BEACON_INTERVAL_TU as u64;
 const INTERVAL: Duration = Duration::from_micros(INTERVAL_US);
-/// An access point of 802.11ax with WPA2: header 24, timestamp, interval and capabilities 12, SSID 10, rates 10, channel
-/// 3, TIM 6, country 8, RSN 22, HT 28 + 24, VHT 14 + 7, HE 31 + 9, EDCA parameters 26, FCS 4 byte.
+/// An access point of 802.11ax with WPA2: header 24, timestamp, interval and capabilities 12, SSID 10, rates 10,
+/// channel 3, TIM 6, country 8, RSN 22, HT 28 + 24, VHT 14 + 7, HE 31 + 9, EDCA parameters 26, FCS 4 byte.
 const SIZE: Bytes = Bytes::new(238);
 
 /// The beacons of one station.

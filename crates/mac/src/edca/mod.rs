@@ -356,8 +356,8 @@ impl<P: Packet + Copy> Edca<P> {
         self.settle(now);
     }
 
-    /// The categories that would transmit at the same instant as the winner, which is a category or a beacon: to them it
-    /// is a collision (10.23.2.4).
+    /// The categories that would transmit at the same instant as the winner, which is a category or a beacon: to them
+    /// it is a collision (10.23.2.4).
     fn losers(&self, now: Instant, winner: Option<AccessCategory>, at: Instant) -> [bool; AccessCategory::COUNT] {
         AccessCategory::ALL.map(|category| {
             let function = &self.functions[category.index()];

@@ -167,22 +167,21 @@ pub fn append_header(out: &mut Vec<u8>, frame: &MacHeader) {
             };
             let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
             let flags = direction | flag(retry, RETRY) | flag(power_management, POWER_MANAGEMENT);
-            header(
-                if qos.is_some() {
-                    QOS_DATA
-                } else if has_body {
-                    DATA
-                } else {
-                    NULL
-                },
-                flags,
-            );
+            header(data_control(qos.is_some(), has_body), flags);
             out.extend(from);
             out.extend(third);
             out.extend(((seq & 0xfff) << 4).to_le_bytes());
             // The ack policy is Normal Ack, or Implicit BAR in an A-MPDU: both are 0.
             out.extend(qos.iter().flat_map(|qos| [qos.tid | if qos.is_amsdu { AMSDU_PRESENT } else { 0 }, 0]));
         }
+    }
+}
+
+const fn data_control(is_qos: bool, has_body: bool) -> u8 {
+    match (is_qos, has_body) {
+        (true, _) => QOS_DATA,
+        (false, true) => DATA,
+        (false, false) => NULL,
     }
 }
 
