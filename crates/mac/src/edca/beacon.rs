@@ -57,7 +57,7 @@ impl Beacons {
             }
             self.is_due = true;
             while self.next <= now {
-                self.next = self.next + INTERVAL;
+                self.next += INTERVAL;
             }
             self.access.request(sense, now, sense.is_taken(now));
         }
