@@ -4,14 +4,14 @@
 
 #[path = "../tests/daemon/flood.rs"]
 mod flood;
-#[expect(dead_code, unused_imports, reason = "the tests use more of it")]
+#[expect(dead_code, reason = "the tests use more of it")]
 #[path = "../tests/daemon/net.rs"]
 mod net;
 #[path = "../tests/root/mod.rs"]
 mod root;
 
 use flood::{EVENLY, Kind, connects, cpu_ns, flood, garbage_costs, hub, messages, now, received, start_hub, status};
-use net::can_run;
+use root::can_run;
 use std::time::Duration;
 
 fn main() {

@@ -2,7 +2,8 @@
 //! alone, and ports that are taken for a while.
 
 use crate::names::Etc;
-use crate::net::{Keys, Net, can_run};
+use crate::net::{Keys, Net};
+use crate::turns::can_run;
 use airbraid_live::namespace;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};

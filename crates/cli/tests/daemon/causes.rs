@@ -2,7 +2,8 @@
 
 use crate::addresses::socket_in;
 use crate::names::Etc;
-use crate::net::{Keys, Net, airbraid, can_run, text};
+use crate::net::{Keys, Net, airbraid, text};
+use crate::turns::can_run;
 use serde_json::Value;
 
 /// A replacement in a file: the wrong text, and the right one.

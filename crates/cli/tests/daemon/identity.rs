@@ -1,7 +1,8 @@
 //! Identity of the other end, its address, and its lifetime: clocks that were set back, hosts with several addresses,
 //! farewells, keys that two hosts have.
 
-use crate::net::{Keys, Net, can_run, text};
+use crate::net::{Keys, Net, text};
+use crate::turns::can_run;
 use crate::{airbraid, pair, pair_up};
 use serde_json::Value;
 use std::time::Duration;

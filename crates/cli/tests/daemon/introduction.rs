@@ -1,6 +1,7 @@
 //! Two ends behind address translators that cannot reach each other directly: the help of a hub that both reach.
 
-use crate::net::{Keys, Net, can_run, text};
+use crate::net::{Keys, Net, text};
+use crate::turns::can_run;
 use serde_json::Value;
 use std::time::Duration;
 

@@ -2,12 +2,12 @@
 //! peers.
 
 use crate::flood::{EVENLY, Kind, connects, flood, garbage_costs, hub, messages, start_hub};
-use crate::net::can_run;
+use crate::turns::can_run_alone;
 use std::time::Duration;
 
 #[test]
 fn a_client_connects_while_strangers_flood() {
-    if !can_run("a_client_connects_while_strangers_flood") {
+    if !can_run_alone("a_client_connects_while_strangers_flood") {
         return;
     }
     let (mut net, far) = hub("flood", 0);
@@ -26,7 +26,7 @@ fn a_client_connects_while_strangers_flood() {
 
 #[test]
 fn garbage_costs_the_same_with_many_peers() {
-    if !can_run("garbage_costs_the_same_with_many_peers") {
+    if !can_run_alone("garbage_costs_the_same_with_many_peers") {
         return;
     }
     let few = garbage_costs("few", 0, &[0]);

@@ -26,8 +26,10 @@ mod root;
 mod routes;
 mod serve;
 mod strangers;
+mod turns;
 
-use net::{Keys, Net, active, airbraid, can_run, text};
+use net::{Keys, Net, active, airbraid, text};
+use turns::can_run;
 
 /// Two hosts with `links` links between them, and their daemons' files. More of either file is given.
 fn pair(test: &str, links: usize, near: &str, far: &str) -> Net {

@@ -1,6 +1,7 @@
 //! The memory of packets: the file limits it, the status shows it, and packets that do not fit are refused and counted.
 
-use crate::net::{Keys, Net, airbraid, can_run, text};
+use crate::net::{Keys, Net, airbraid, text};
+use crate::turns::can_run;
 
 /// Two hosts with a link; packets for the far end may occupy a mebibyte at the near one.
 fn pair(test: &str) -> Net {

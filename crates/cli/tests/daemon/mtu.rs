@@ -1,7 +1,8 @@
 //! Paths that are narrower than the interface at their beginning, with silent routers, or with forged messages.
 
-use super::net::{Keys, Net, active, can_run, text};
+use super::net::{Keys, Net, active, text};
 use super::{carries, serve};
+use crate::turns::can_run;
 use airbraid_live::namespace;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, bind, sendto, socket};
 use serde_json::Value;

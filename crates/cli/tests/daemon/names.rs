@@ -1,7 +1,8 @@
 //! Endpoints by name: a name that is not found at the start is found later, and a peer that is gone is looked for
 //! elsewhere.
 
-use crate::net::{Keys, Net, airbraid, can_run, text};
+use crate::net::{Keys, Net, airbraid, text};
+use crate::turns::can_run;
 use std::path::PathBuf;
 
 /// The files of `/etc` that a namespace has instead of the machine's: its hosts, and a resolver that is not there.

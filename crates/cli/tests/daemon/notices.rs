@@ -1,7 +1,7 @@
 //! Notices: the words of an end on its members hold at the other end, also after a member has gone and come back.
 
-use crate::net::can_run;
 use crate::pair;
+use crate::turns::can_run;
 use std::time::Duration;
 
 #[test]

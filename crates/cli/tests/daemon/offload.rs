@@ -1,7 +1,8 @@
 //! Runs of segments through the daemon: they arrive unchanged, with offloads, without, and with them at one end.
 
 use super::{carries, pair, serve};
-use crate::net::{Net, can_run, text};
+use crate::net::{Net, text};
+use crate::turns::can_run;
 use std::process::Stdio;
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! The page and `airbraid top`, of a daemon that runs.
 
-use crate::net::{airbraid, can_run, text};
+use crate::net::{airbraid, text};
 use crate::pair;
+use crate::turns::can_run;
 use serde_json::Value;
 use std::time::Duration;
 

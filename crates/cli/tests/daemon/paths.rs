@@ -1,7 +1,8 @@
 //! Path validation: an address that an authentic frame has only named gets next to nothing before it has answered, and
 //! a client whose address translator chooses another port does not notice.
 
-use crate::net::{Keys, Net, can_run, text};
+use crate::net::{Keys, Net, text};
+use crate::turns::can_run;
 use std::io::Write;
 use std::process::Stdio;
 use std::time::Duration;

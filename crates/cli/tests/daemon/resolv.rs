@@ -2,7 +2,8 @@
 //! text is restored, or kept where a person finds it.
 
 use crate::names::Etc;
-use crate::net::{Keys, Net, can_run, text};
+use crate::net::{Keys, Net, text};
+use crate::turns::can_run;
 use std::path::{Path, PathBuf};
 
 const BEFORE: &str = "# by hand\nsearch example\nnameserver 192.0.2.1\n";

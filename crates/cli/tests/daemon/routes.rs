@@ -1,7 +1,8 @@
 //! The host's routing: its own routes stay, the uplinks' routes are made, and all is restored when the daemon has gone,
 //! however it went.
 
-use crate::net::{Keys, Net, active, airbraid, can_run, text};
+use crate::net::{Keys, Net, active, airbraid, text};
+use crate::turns::can_run;
 use airbraid_live::namespace;
 use serde_json::Value;
 use std::net::UdpSocket;

@@ -1,6 +1,8 @@
 //! The daemon on its host: its clients, its dropped privileges, its files.
 
-use crate::net::{Keys, Net, airbraid, can_run, skip, text};
+use crate::net::{Keys, Net, airbraid, text};
+use crate::root::skip;
+use crate::turns::can_run;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;

@@ -1,6 +1,7 @@
 //! Strangers: a wrong key gets no answer, and replayed, changed or invented datagrams change nothing.
 
-use crate::net::{Keys, Net, can_run};
+use crate::net::{Keys, Net};
+use crate::turns::can_run;
 use airbraid_live::namespace;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -67,6 +67,7 @@ impl Daemon {
         for peer in 0..self.peers.len() {
             if !self.peers[peer].is_gone {
                 self.look_for(now, peer);
+                self.leave_theirs(now, peer);
                 self.try_elsewhere(now, peer);
                 self.note_quiet(now, peer);
                 self.knock(now, peer);

@@ -132,6 +132,18 @@ impl Daemon {
         }
     }
 
+    /// Removes the peer's own members where this end prevails: the peer has left them, and its farewells may be lost.
+    pub(super) fn leave_theirs(&mut self, now: Instant, peer: usize) {
+        let state = &self.peers[peer];
+        if !state.prevails(now) {
+            return;
+        }
+        let theirs: Vec<Member> = state.paths.keys().copied().filter(|member| state.is_theirs(*member)).collect();
+        for member in theirs {
+            self.remove_member(peer, member);
+        }
+    }
+
     /// Handles a frame that is not the tunnel's; returns whether it is one. It counts for its member all the same.
     pub(super) fn on_said(
         &mut self,

@@ -16,10 +16,12 @@ const EVERYTHING: u8 = 1;
 pub fn conflicts(wanted: &WantedRouting, host: &Host) -> Vec<String> {
     let mut said = BTreeSet::new();
     said.extend(addresses(wanted, host));
+    // Once: of a hub's thousands of routes nearly all are its own.
+    let others: Vec<&Route> = host.routes_of_others(wanted).filter(|route| route.protocol != PROTOCOL).collect();
     let networks = wanted.addresses.iter().map(|prefix| (prefix.network(), "[interface] address".to_owned()));
     let behind = wanted.behind.iter().map(|(prefix, peer)| (*prefix, format!("peer {peer}")));
     for (prefix, whose) in networks.chain(behind) {
-        said.extend(meets(wanted, host, &prefix, &whose));
+        said.extend(meets(wanted, host, &others, &prefix, &whose));
     }
     said.extend(tables(wanted, host));
     said.extend(marks(wanted, host));
@@ -42,10 +44,10 @@ fn addresses(wanted: &WantedRouting, host: &Host) -> Vec<String> {
     .collect()
 }
 
-/// The host's routes that equal one of ours, lie in it, or contain it.
-fn meets(wanted: &WantedRouting, host: &Host, prefix: &Prefix, whose: &str) -> Vec<String> {
+/// The host's own routes that equal one of ours, lie in it, or contain it.
+fn meets(wanted: &WantedRouting, host: &Host, others: &[&Route], prefix: &Prefix, whose: &str) -> Vec<String> {
     let mut said = Vec::new();
-    for route in host.routes_of_others(wanted).filter(|route| route.protocol != PROTOCOL) {
+    for route in others {
         let theirs = Prefix { address: route.network, length: route.prefix };
         let of_family = theirs.address.is_ipv4() == prefix.address.is_ipv4();
         if !of_family || theirs.length == 0 || prefix.length <= EVERYTHING || is_of_link(&theirs) {

@@ -27,6 +27,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use note::Note;
 use plan::{Plan, STEPS, priority};
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -231,7 +232,7 @@ impl Work {
             let of_us = host.rules.iter().filter(|rule| rule.protocol == PROTOCOL);
             of_us.filter(|rule| (first..first + STEPS).contains(&rule.priority)).copied().collect()
         };
-        let routes: Vec<_> = {
+        let routes: BTreeSet<_> = {
             let of_us = host.routes.iter().filter(|route| route.protocol == PROTOCOL);
             let is_of_table = |table: u32, device: u32| table == TABLE_MAIN && device == wanted.index;
             of_us.filter(|r| tables.contains(&r.table) || is_of_table(r.table, r.device)).copied().collect()

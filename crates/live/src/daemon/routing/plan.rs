@@ -16,6 +16,7 @@ use super::wanted::{RANGE, WantedRouting, WantedUplink};
 use crate::daemon::site::Prefix;
 use crate::netlink::devices::{Device, Setting};
 use crate::netlink::routes::{PROTOCOL, Route, Rule, TABLE_MAIN};
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 /// Metric of our routes: above those of others (NetworkManager 50 to 20,700, dhcpcd 200 to 4,000, the kernel's IPv6 256
@@ -32,7 +33,7 @@ const MASK: u32 = !(RANGE - 1);
 /// The changes to make.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    pub routes: Vec<Route>,
+    pub routes: BTreeSet<Route>,
     pub rules: Vec<Rule>,
     /// Settings of devices, by index.
     pub settings: Vec<(u32, Setting, u32)>,
@@ -51,11 +52,11 @@ impl Plan {
         let mut plan = Self::default();
         for prefix in wanted.prefixes() {
             let table = if wanted.is_around_us(&prefix) { wanted.table } else { TABLE_MAIN };
-            plan.routes.push(route(&prefix, table, wanted.index, None));
+            plan.routes.insert(route(&prefix, table, wanted.index, None));
         }
         // The search goes on in main, where the host's default route is.
         for prefix in &wanted.except {
-            plan.routes.push(Route { is_throw: true, ..route(prefix, wanted.table, 0, None) });
+            plan.routes.insert(Route { is_throw: true, ..route(prefix, wanted.table, 0, None) });
         }
         for is_v4 in [true, false] {
             if wanted.has_own_table(is_v4) {
@@ -66,8 +67,6 @@ impl Plan {
             plan.serve(wanted, host, *place, *is_v4, reach);
         }
         plan.separate(wanted, host);
-        plan.routes.sort_unstable();
-        plan.routes.dedup();
         plan.rules.sort_unstable();
         plan.rules.dedup();
         plan
@@ -122,12 +121,12 @@ impl Plan {
     fn routes_of(&mut self, table: u32, device: &Device, router: Option<Router>, is_v4: bool) {
         let of_family = device.addresses.iter().filter(|address| address.own.is_ipv4() == is_v4);
         for network in of_family.map(network_of) {
-            self.routes.push(route(&network, table, device.index, None));
+            self.routes.insert(route(&network, table, device.index, None));
         }
         let any: IpAddr = if is_v4 { [0; 4].into() } else { [0; 16].into() };
         if let Some(router) = router {
             let everywhere = Prefix { address: any, length: 0 };
-            self.routes.push(route(&everywhere, table, device.index, router.address()));
+            self.routes.insert(route(&everywhere, table, device.index, router.address()));
         }
     }
 

@@ -73,7 +73,7 @@ fn an_uplink_that_reaches_its_peer_gets_nothing() {
         Host { devices: vec![device(1, &["10.9.0.2/24"], 1)], reaches: vec![(0, true, reach)], ..Host::default() };
     let plan = Plan::new(&wanted, &host);
     let own = Route { metric: METRIC, protocol: PROTOCOL, ..route("10.77.0.2/32", None, OURS) };
-    assert_eq!(plan, Plan { routes: vec![own], ..Plan::default() });
+    assert_eq!(plan, Plan { routes: [own].into(), ..Plan::default() });
 }
 
 #[test]
