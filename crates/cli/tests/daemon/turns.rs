@@ -12,7 +12,7 @@ enum Turn {
 }
 
 thread_local! {
-    /// What the test of this thread has; it ends with the thread.
+    /// The turn of this thread's test; it ends with the thread.
     static TURN: RefCell<Option<Turn>> = const { RefCell::new(None) };
 }
 
