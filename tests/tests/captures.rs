@@ -72,8 +72,8 @@ impl Captured {
         text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
     }
 
-    /// Packets by the protocols in them, and those of a host's connections, after a check of their order and of all that
-    /// Wireshark notes.
+    /// Packets by the protocols in them, and those of a host's connections, after a check of their order and of all
+    /// that Wireshark notes.
     fn check(&self) -> BTreeMap<String, usize> {
         let mut protocols = BTreeMap::new();
         for file in self.output.files.iter().map(|file| file.name.as_str()) {
