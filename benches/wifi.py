@@ -95,9 +95,9 @@ DELAYS = [
 ]
 
 
-def run(options, scenario, words, seconds):
+def run(options, scenario, words, seconds, folder="wifi"):
     """The runs of a scenario."""
-    command = [options.airbraid, "run", f"scenarios/wifi/{scenario}.toml", "--json", "--jobs", "1", "--seed", "1"]
+    command = [options.airbraid, "run", f"scenarios/{folder}/{scenario}.toml", "--json", "--jobs", "1", "--seed", "1"]
     command += ["--replications", str(SEEDS), "--set", f'run.duration="{seconds} s"']
     for word in words:
         command += ["--set", word]
@@ -134,6 +134,28 @@ class Table:
         if self.options.speed:
             ours = max(one["duration_s"] / one["cpu_s"] for one in runs)
             print(f"| {name} | {theirs} | {ours:.0f} | {ours / theirs:.0f} |", flush=True)
+
+
+# Two devices with several links, downlink: links, settings, ns-3's goodput with its deviation.
+LINKS = [
+    (["ch36"], 547.32, 0.03),
+    (["ch36", "six"], 1094.00, 0.03),
+]
+# The same with five older stations on the first link: links, repair, ns-3's goodput and what the stations have, each with
+# the deviation of its runs of 2 s.
+CROWDED = [
+    (["ch36"], ASK, (80.11, 51.87), (345.58, 49.07)),
+    (["ch36", "six"], ASK, (339.06, 91.56), (375.88, 16.42)),
+    (["ch36", "six"], AGAIN, (646.89, 12.14), (366.09, 14.26)),
+]
+# Delay: links, load [Mbit/s], ns-3's mean and 99th percentile [us].
+LINK_DELAYS = [
+    (["ch36"], 273.1, 442, 726),
+    (["ch36", "six"], 273.1, 225, 391),
+    (["ch36", "six"], 518.9, 370, 603),
+]
+# TCP over two links: ns-3's goodput.
+LINK_TCP = [("newreno", 913.02), ("cubic", 907.99)]
 
 
 def how(words):
@@ -184,6 +206,41 @@ def transport(options):
     return table.off
 
 
+def members(links):
+    """The links of the trunk."""
+    return f"sweep.trunk.air.members=[{json.dumps(links)}]"
+
+
+def count(links):
+    """Their number in words."""
+    return "one link" if len(links) == 1 else f"{len(links)} links"
+
+
+def multi_link(options):
+    """Multi-link devices."""
+    table = Table(options, "multi-link")
+    for links, goodput, allowed in LINKS:
+        runs = run(options, "two_links", [NS3, members(links)], 4.2, "mlo")
+        table.value(f"{count(links)}: goodput", goodput, total(runs), allowed)
+    for links, repair, mine, others in CROWDED:
+        words = [NS3, members(links), "sweep.radio.block_ack_repair=" + json.dumps([repair.split('"')[1]])]
+        runs = run(options, "neighbours", words, 4.2, "mlo")
+        first = statistics.mean(one["flows"][0]["goodput_bps"] for one in runs) / 1e6
+        name = f"{count(links)}, five older stations, {how([repair])}"
+        for what, (theirs, deviation), ours in (("goodput", mine, first), ("older", others, total(runs) - first)):
+            table.value(f"{name}: {what}", theirs, ours, max(0.03, 2 * deviation / theirs))
+    for links, load, mean, p99 in LINK_DELAYS:
+        words = [NS3, members(links), f'flow.down.source={{ poisson = "{load} Mbit/s" }}']
+        runs = run(options, "delay", words, 5.2, "mlo")
+        for what, theirs in (("mean", mean), ("p99", p99)):
+            ours = statistics.mean(one["flows"][0]["delay_s"][what] for one in runs) * 1e6
+            table.value(f"{count(links)}, {load} Mbit/s: {what}", theirs, ours, 0.10)
+    for algorithm, goodput in LINK_TCP:
+        runs = run(options, "tcp", [NS3, f'sweep.flow.down.transport.tcp=["{algorithm}"]'], 5.2, "mlo")
+        table.value(f"TCP over two links, {algorithm}", goodput, total(runs), 0.03)
+    return table.off
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--airbraid", default="target/release/airbraid", help="the command")
@@ -192,6 +249,9 @@ def main():
     off = saturated(options)
     print()
     off += transport(options)
+    if not options.speed:
+        print()
+        off += multi_link(options)
     sys.exit(f"{off} beyond what is allowed" if off else 0)
 
 

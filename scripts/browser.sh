@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Loads every page that airbraid writes in headless Chromium (tests/browser/check.mjs).
 # usage: scripts/browser.sh AIRBRAID [--keep DIR]     --keep: screenshots of all pages go there
-# The daemon's page comes from the example page-sample, built with the profile PROFILE (release).
+# The daemon's page comes from the example page-sample, built with the profile PROFILE (release), of the same selection as
+# the tests: nothing is built twice.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 airbraid=$(realpath "$1")
@@ -40,7 +41,7 @@ run sweep scenarios/examples/three_channels.toml --duration "3 s" --replications
 run chain scenarios/examples/chain_aodv.toml --duration "3 s" --replications 1 --timeline
 run links scenarios/examples/lossy_link.toml --duration "8 s" --replications 2
 
-cargo build --quiet --locked --profile "${PROFILE:-release}" --package airbraid-live --example page-sample
+cargo build --quiet --locked --profile "${PROFILE:-release}" --workspace --exclude airbraid-fuzz --example page-sample
 "${CARGO_TARGET_DIR:-target}/${PROFILE:-release}/examples/page-sample" > "$made/address" &
 sample=$!
 until [ -s "$made/address" ]; do sleep 0.1; done

@@ -9,7 +9,7 @@ airbraid=$1 version=$2
 shift 2
 
 # Papers that take less than a minute of two processors in full.
-FULL=" sanchez2006 eckhardt1998 "
+FULL=" sanchez2006 "
 # The short versions are computed; hours of work can be interrupted and go on from the store.
 store=(--no-store)
 if [[ $version = full ]]; then store=(); fi

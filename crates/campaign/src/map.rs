@@ -45,8 +45,8 @@ impl Map {
     pub fn of(spec: &Spec) -> Self {
         let scattered = spec.scattered.map_or(0, |scattered| scattered.count);
         let name = |node: usize| spec.nodes.get(node).map(|node| node.name.clone()).unwrap_or_default();
-        let between = |called: &String, ends: [usize; 2]| MapEdge {
-            name: called.clone(),
+        let between = |called: &str, ends: [usize; 2]| MapEdge {
+            name: called.to_owned(),
             from: name(ends[0]),
             to: name(ends[1]),
         };
@@ -63,7 +63,12 @@ impl Map {
         };
         Self {
             nodes: spec.nodes.iter().enumerate().map(node).collect(),
-            trunks: spec.radio_trunks().map(|trunk| between(&trunk.name, trunk.between)).collect(),
+            trunks: spec
+                .trunks
+                .iter()
+                .filter(|trunk| trunk.links().is_none())
+                .map(|trunk| between(trunk.name(), trunk.between()))
+                .collect(),
             tunnels: spec.link_trunks().map(|tunnel| between(&tunnel.name, tunnel.between)).collect(),
             links: spec.links.iter().map(|link| between(&link.name, link.between)).collect(),
             flows: spec.flows.iter().map(|flow| between(&flow.name, [flow.from, flow.to])).collect(),

@@ -72,6 +72,8 @@ pub enum MacInput<P> {
         /// Whether the medium is now idle.
         idle: bool,
     },
+    /// Another link of the multi-link device has changed what waits: this one may have something to send again.
+    Renew,
     /// The answer to [`MacOutput::Pull`]: the MSDU for this neighbour, if there is one.
     Supply(Option<Msdu<P>>),
 }

@@ -540,7 +540,7 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
             // It never pulls.
-            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
+            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) | MacInput::Renew => {}
         }
         self.settle(now);
     }

@@ -122,11 +122,7 @@ impl EdcaConfig {
             Vector::Mode(mode) => Some(mode),
             Vector::NonHt(_) => None,
         };
-        let window = match mode.map(|mode| mode.choice().format) {
-            Some(Format::He) => 256,
-            Some(Format::Eht) => 1_024,
-            _ => 64,
-        };
+        let window = window_max(&data);
         Self {
             phy,
             data,
@@ -261,6 +257,16 @@ impl EdcaConfig {
             Vector::Mode(mode) if span >= PPDU_TIME_MAX => mode.longest_psdu().as_u64(),
             Vector::Mode(mode) => mode.longest_psdu_within(span).as_u64(),
         }
+    }
+}
+
+/// The longest window of agreements with a station that sends in this format (802.11-2020, 10.25.2 and 26.4.3;
+/// 802.11be-2024, 35.4): 64, 256 from HE on, 1024 from EHT on.
+pub(super) fn window_max(vector: &Vector) -> u16 {
+    match vector {
+        Vector::Mode(mode) if mode.choice().format == Format::Eht => 1_024,
+        Vector::Mode(mode) if mode.choice().format == Format::He => 256,
+        _ => 64,
     }
 }
 

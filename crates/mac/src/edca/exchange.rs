@@ -10,7 +10,7 @@
 use super::category::AccessCategory;
 use super::config::Bandwidth;
 use super::frames::{BlockAck, Content, Ppdu};
-use super::plan::{Answer, Planned};
+use super::plan::{Answer, Planned, put_back};
 use super::rates::Pick;
 use super::traffic::QueueId;
 use super::{Edca, Repair};
@@ -53,7 +53,7 @@ impl<P: Packet + Copy> Edca<P> {
         let access = function.backoff.spend();
         function.contends = false;
         let span = (!function.txop.is_zero()).then_some(function.txop);
-        let Some(id) = self.traffic.next(category) else { return };
+        let Some(id) = self.traffic.next(category, self.planner.link.id) else { return };
         self.stop_counters(at);
         if self.traffic.queue(id).is_broadcast() {
             self.txop = Some(Txop { category, end: span.map(|span| at + span), is_first: true, planned: None });
@@ -87,7 +87,7 @@ impl<P: Packet + Copy> Edca<P> {
                 return None;
             }
         }
-        let pick = self.rates.pick(at, self.traffic.queue(id).to);
+        let pick = self.rates.pick(at, self.planner.link.address(self.traffic.queue(id).to));
         Some(Pick { grade: self.planner.halved(pick.grade, self.halvings), ..pick })
     }
 
@@ -186,8 +186,7 @@ impl<P: Packet + Copy> Edca<P> {
             self.rates.on_result(planned.ppdu.header.to, grade, data.mpdus().len() as u32, came as u32);
         }
         let queue = self.traffic.queue_mut(planned.queue);
-        queue.originator.set_needs_request(false);
-        let ppdu = queue.in_doubt.take().unwrap_or(planned.ppdu);
+        let ppdu = queue.on_answer(self.planner.link.id).unwrap_or(planned.ppdu);
         self.settle_acknowledged(planned.queue, &ppdu, |sequence| answer.acknowledges(sequence));
         self.settle_otherwise(planned.queue, answer);
         self.go_on(now);
@@ -219,7 +218,7 @@ impl<P: Packet + Copy> Edca<P> {
         queue.originator.advance();
         // The receiver must not wait for what will never come.
         if is_gap && queue.is_agreed {
-            queue.originator.set_needs_request(true);
+            queue.request(self.planner.link.id);
         }
         let tid = queue.tid;
         self.traffic.leave(tid, left);
@@ -249,15 +248,17 @@ impl<P: Packet + Copy> Edca<P> {
     /// The awaited answer did not come.
     pub(super) fn fail(&mut self, now: Instant, awaited: Answer) {
         if let Some(planned) = self.take_planned()
-            && awaited != Answer::Cts
             && let Some(data) = planned.ppdu.data()
         {
+            if awaited == Answer::Cts {
+                put_back(self.traffic.queue_mut(planned.queue), data);
+                return self.end_txop(now, false);
+            }
             let grade = self.planner.in_whole(planned.grade);
             self.rates.on_result(planned.ppdu.header.to, grade, data.mpdus().len() as u32, 0);
             if awaited == Answer::BlockAck && self.planner.config.aggregation.repair == Repair::Request {
                 let queue = self.traffic.queue_mut(planned.queue);
-                queue.originator.set_needs_request(true);
-                queue.in_doubt = Some(planned.ppdu);
+                queue.doubt(self.planner.link.id, planned.ppdu);
             } else {
                 self.settle_acknowledged(planned.queue, &planned.ppdu, |_| false);
             }
@@ -280,7 +281,8 @@ impl<P: Packet + Copy> Edca<P> {
         let sifs = self.planner.config.phy.sifs;
         if let Some(Txop { category, end: Some(end), .. }) = self.txop {
             let left = end.saturating_since(now + sifs);
-            let next = self.traffic.next(category).filter(|id| !self.traffic.queue(*id).is_broadcast());
+            let next =
+                self.traffic.next(category, self.planner.link.id).filter(|id| !self.traffic.queue(*id).is_broadcast());
             let planned = next.and_then(|id| {
                 let pick = self.pick(now, id, false)?;
                 self.planner.plan(id, self.traffic.queue_mut(id), Some(left), false, pick)
@@ -309,8 +311,8 @@ impl<P: Packet + Copy> Edca<P> {
             self.sense.wait_until(now);
         }
         function.backoff.draw(now);
-        function.contends = self.traffic.can_send(txop.category);
-        let is_stalled = self.traffic.is_stalled(txop.category);
+        function.contends = self.traffic.can_send(txop.category, self.planner.link.id);
+        let is_stalled = self.traffic.is_stalled(txop.category, self.planner.link.id);
         self.counts.window_stalls += u64::from(is_stalled);
     }
 

@@ -17,6 +17,8 @@ mod config;
 mod exchange;
 mod frames;
 mod function;
+mod link;
+mod multi_link;
 mod originator;
 mod plan;
 mod rates;
@@ -31,6 +33,7 @@ pub use beacon::BEACON_INTERVAL_TU;
 pub use category::AccessCategory;
 pub use config::{AggregationConfig, Bandwidth, EdcaConfig, FunctionConfig, Repair};
 pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
+pub use multi_link::MultiLink;
 
 use crate::alarm::Alarm;
 use crate::contention::{Awaited, CarrierSense, Grant};
@@ -235,7 +238,7 @@ impl<P: Packet + Copy> Edca<P> {
 
     #[inline]
     fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) {
-        match self.traffic.push(msdu) {
+        match self.traffic.push(msdu, self.planner.link.id) {
             Ok(category) => self.renew(now, category),
             Err(msdu) => self.refuse(msdu),
         }
@@ -249,7 +252,7 @@ impl<P: Packet + Copy> Edca<P> {
 
     #[cold]
     fn enqueue_first(&mut self, now: Instant, msdu: Msdu<P>) {
-        let (category, refused) = self.traffic.push_first(msdu);
+        let (category, refused) = self.traffic.push_first(msdu, self.planner.link.id);
         if let Some(msdu) = refused {
             self.refuse(msdu);
         }
@@ -260,7 +263,7 @@ impl<P: Packet + Copy> Edca<P> {
     fn purge(&mut self, now: Instant, neighbour: Address) {
         self.traffic.purge(neighbour, &mut self.outputs);
         for category in AccessCategory::ALL {
-            self.functions[category.index()].contends &= self.traffic.can_send(category);
+            self.functions[category.index()].contends &= self.traffic.can_send(category, self.planner.link.id);
             self.renew(now, category);
         }
     }
@@ -273,7 +276,7 @@ impl<P: Packet + Copy> Edca<P> {
         }
         // What comes for the category that holds the medium is looked at when its TXOP is over.
         let own = self.txop.as_ref().is_some_and(|txop| txop.category == category);
-        if !own && self.traffic.can_send(category) {
+        if !own && self.traffic.can_send(category, self.planner.link.id) {
             let is_taken = self.is_in_exchange() || self.sense.is_taken(now);
             self.functions[category.index()].request(&self.sense, now, is_taken);
         }
@@ -312,12 +315,24 @@ impl<P: Packet + Copy> Edca<P> {
     /// found.
     #[inline]
     fn settle(&mut self, now: Instant) {
-        self.alarm = match self.state {
-            State::Idle => return self.grant(now),
-            State::Unanswered(end) => Alarm::of(end, Timer::UnansweredEnd),
-            State::Await(answer, deadline) => Alarm::of(deadline, Timer::Response(answer)),
-            State::Overdue(_) => Alarm::NEVER,
-        };
+        match self.state {
+            State::Idle => self.grant(now),
+            State::Unanswered(end) => self.alarm = Alarm::of(end, Timer::UnansweredEnd),
+            State::Await(answer, deadline) => self.alarm = Alarm::of(deadline, Timer::Response(answer)),
+            State::Overdue(_) => self.alarm = Alarm::NEVER,
+        }
+        if self.planner.link.is_shared {
+            self.tell_idle();
+        }
+    }
+
+    /// Another link may get what a category of this one would send: it notes for which it is to be woken.
+    fn tell_idle(&mut self) {
+        let own = self.txop.as_ref().map(|txop| txop.category);
+        for category in AccessCategory::ALL {
+            let is_idle = !self.functions[category.index()].contends && own != Some(category);
+            self.traffic.set_idle(self.planner.link.id, category, is_idle);
+        }
     }
 
     /// Gives the medium to the highest category whose time has come; those that collide with it back off.
@@ -325,7 +340,9 @@ impl<P: Packet + Copy> Edca<P> {
         self.alarm = Alarm::NEVER;
         let mut winner: Option<(AccessCategory, Instant)> = None;
         for category in AccessCategory::ALL.into_iter().rev() {
-            let function = &self.functions[category.index()];
+            let (function, link) = (&mut self.functions[category.index()], &self.planner.link);
+            // Another link may have sent what there was.
+            function.contends &= !link.is_shared || self.traffic.can_send(category, link.id);
             if !function.contends {
                 continue;
             }
@@ -400,6 +417,7 @@ impl<P: Packet + Copy> Machine for Edca<P> {
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
+            MacInput::Renew => AccessCategory::ALL.into_iter().for_each(|category| self.renew(now, category)),
             // It never pulls.
             MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
         }

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 pub(super) enum MpduState {
     /// It is to be sent, or sent again.
     Waiting,
-    /// It was sent, and its fate is not known.
+    /// It is in a PPDU that will be sent or was, and its fate is not known.
     InFlight,
     /// It is acknowledged or given up.
     Done,
@@ -54,13 +54,11 @@ pub(super) struct Originator<P> {
     slots: VecDeque<Slot<P>>,
     /// Number of those that wait.
     waiting: u32,
-    /// Whether the peer must be asked what has come, or told what will not come, before more data are sent.
-    needs_request: bool,
 }
 
 impl<P: Copy> Originator<P> {
     pub fn new(window: u16) -> Self {
-        Self { window, next: 0, slots: VecDeque::new(), waiting: 0, needs_request: false }
+        Self { window, next: 0, slots: VecDeque::new(), waiting: 0 }
     }
 
     /// WinStart: the oldest number that is not done.
@@ -76,12 +74,6 @@ impl<P: Copy> Originator<P> {
     #[inline]
     pub fn has_waiting(&self) -> bool {
         self.waiting > 0
-    }
-    pub fn needs_request(&self) -> bool {
-        self.needs_request
-    }
-    pub fn set_needs_request(&mut self, needs: bool) {
-        self.needs_request = needs;
     }
     /// Arrival of the oldest MPDU that is not done.
     pub fn oldest_arrival(&self) -> Option<u64> {
@@ -112,14 +104,26 @@ impl<P: Copy> Originator<P> {
         self.slots.get_mut(place)
     }
 
+    /// An MPDU is put into a PPDU: no other takes it.
+    #[inline]
+    pub fn take(&mut self, sequence: u16) {
+        let Some(slot) = self.slot(sequence).filter(|slot| slot.state == MpduState::Waiting) else { return };
+        slot.state = MpduState::InFlight;
+        self.waiting -= 1;
+    }
+
+    /// The PPDU that an MPDU was put into is not sent.
+    pub fn put_back(&mut self, sequence: u16) {
+        let Some(slot) = self.slot(sequence).filter(|slot| slot.state == MpduState::InFlight) else { return };
+        slot.state = MpduState::Waiting;
+        self.waiting += 1;
+    }
+
     /// An MPDU goes on the air.
     #[inline]
     pub fn on_sent(&mut self, sequence: u16) {
-        let Some(slot) = self.slot(sequence) else { return };
-        slot.attempts = slot.attempts.saturating_add(1);
-        if slot.state == MpduState::Waiting {
-            slot.state = MpduState::InFlight;
-            self.waiting -= 1;
+        if let Some(slot) = self.slot(sequence) {
+            slot.attempts = slot.attempts.saturating_add(1);
         }
     }
 

@@ -5,6 +5,7 @@
 
 use super::config::{EdcaConfig, REQUEST_SIZE};
 use super::frames::{Content, DataMpdus, Ppdu, Vector};
+use super::link::Link;
 use super::originator::MpduState;
 use super::rates::{Grade, Pick};
 use super::traffic::{QueueId, TrafficQueue};
@@ -43,6 +44,7 @@ pub(super) struct Planned<P> {
 pub(super) struct Planner {
     pub config: EdcaConfig,
     address: Address,
+    pub link: Link,
     /// The formats of data, one or more.
     grades: Vec<Grade>,
     /// Number of those in the whole channel; as many follow in each narrower one.
@@ -61,6 +63,7 @@ impl Planner {
             grades,
             config,
             address,
+            link: Link::default(),
         }
     }
 
@@ -122,7 +125,7 @@ impl Planner {
         is_first: bool,
         Pick { grade, is_probe }: Pick,
     ) -> Option<Planned<P>> {
-        if queue.originator.needs_request() {
+        if queue.needs_request(self.link.id) {
             return self.request(id, queue, span.filter(|_| !is_first));
         }
         let Grade { vector, psdu_max, .. } = *self.grade(grade);
@@ -140,6 +143,7 @@ impl Planner {
         let airtime = self.config.data_time(&vector, Bytes::new(psdu));
         let fits = span.is_none_or(|span| airtime + self.answer_span(grade, answer) <= span);
         if !fits && !is_first {
+            put_back(queue, &data);
             return None;
         }
         let first = data.mpdus().first()?;
@@ -149,7 +153,7 @@ impl Planner {
             retry: first.attempts > 1,
             sequence: first.sequence,
             nav: duration_field(self.answer_span(grade, answer) + next),
-            ..self.frame(FrameKind::Data, queue.to, Bytes::new(psdu), vector.rate())
+            ..self.frame(FrameKind::Data, self.link.address(queue.to), Bytes::new(psdu), vector.rate())
         };
         let ppdu = Ppdu { header, vector, tid: queue.tid, content: Content::Data(data) };
         Some(Planned { queue: id, grade, ppdu: Arc::new(ppdu), airtime, answer })
@@ -223,6 +227,7 @@ impl Planner {
                 queue.originator.push(packet, more, size, arrival);
             }
         }
+        data.mpdus().iter().for_each(|mpdu| queue.originator.take(mpdu.sequence));
         let last = data.mpdus().last()?;
         let mut psdu = u64::from(last.offset + last.size);
         if data.mpdus().len() == 1 && !self.has_single_aggregates() {
@@ -275,11 +280,17 @@ impl Planner {
             return None;
         }
         let nav = duration_field(self.answer_span(grade, answer));
-        let header = Frame { nav, ..self.frame(FrameKind::BlockAckRequest, queue.to, REQUEST_SIZE, rate) };
+        let to = self.link.address(queue.to);
+        let header = Frame { nav, ..self.frame(FrameKind::BlockAckRequest, to, REQUEST_SIZE, rate) };
         let content = Content::BlockAckRequest { start: queue.originator.start() };
         let ppdu = Ppdu { header, vector: Vector::NonHt(rate), tid: queue.tid, content };
         Some(Planned { queue: id, grade, ppdu: Arc::new(ppdu), airtime, answer })
     }
+}
+
+/// A PPDU with these MPDUs is not sent.
+pub(super) fn put_back<P: Packet + Copy>(queue: &mut TrafficQueue<P>, data: &DataMpdus<P>) {
+    data.mpdus().iter().for_each(|mpdu| queue.originator.put_back(mpdu.sequence));
 }
 
 /// The end of a subframe with its padding.

@@ -41,6 +41,12 @@ impl<P: Copy> Recipient<P> {
         Self { window, scored_from: start, scores, start, held, holding: 0 }
     }
 
+    /// Its peer has no longer window than this: it sends in an older format.
+    #[inline]
+    pub fn narrow(&mut self, window: u16) {
+        self.window = self.window.min(window);
+    }
+
     /// MPDUs that wait for others.
     pub fn holding(&self) -> u32 {
         self.holding

@@ -112,7 +112,7 @@ impl<P: Packet + Copy> Edca<P> {
         match &ppdu.content {
             Content::Data(data) => {
                 if data.mpdus().len() > 1 {
-                    self.traffic.receive(ppdu, intact, &mut self.outputs);
+                    self.traffic.receive(self.planner.link.device(from), ppdu, intact, &mut self.outputs);
                     self.answer_block(now, ppdu);
                 } else {
                     self.acknowledge(now, &ppdu.header, &ppdu.vector);
@@ -120,7 +120,7 @@ impl<P: Packet + Copy> Edca<P> {
                 }
             }
             Content::BlockAckRequest { start } => {
-                self.traffic.recipient(from, ppdu.tid).on_request(*start, &mut self.outputs);
+                self.traffic.recipient(self.planner.link.device(from), ppdu.tid).on_request(*start, &mut self.outputs);
                 self.answer_block(now, ppdu);
             }
             Content::BlockAck(_) => {}
@@ -130,7 +130,8 @@ impl<P: Packet + Copy> Edca<P> {
     /// A single MPDU: in order with the others where there is an agreement, or only new.
     fn receive_single(&mut self, ppdu: &Arc<Ppdu<P>>, intact: Option<&MpduSet>) {
         if self.planner.config.aggregation.ampdu.is_some() {
-            return self.traffic.receive(ppdu, intact, &mut self.outputs);
+            let from = self.planner.link.device(ppdu.header.from);
+            return self.traffic.receive(from, ppdu, intact, &mut self.outputs);
         }
         let header = &ppdu.header;
         let sender = Address(header.from.0 * 8 + u32::from(ppdu.tid));
@@ -157,7 +158,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// Answers with what has come of a peer's MPDUs.
     fn answer_block(&mut self, now: Instant, ppdu: &Ppdu<P>) {
         let (from, tid) = (ppdu.header.from, ppdu.tid);
-        let block_ack = self.traffic.recipient(from, tid).answer();
+        let block_ack = self.traffic.recipient(self.planner.link.device(from), tid).answer();
         let config = &self.planner.config;
         let (rate, size): (_, Bytes) = (config.answer_rate(&ppdu.vector), BlockAck::size(block_ack.window));
         let (at, airtime) = (now + config.phy.sifs, config.answer_time(rate, size));

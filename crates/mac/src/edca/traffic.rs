@@ -2,8 +2,9 @@
 //! It knows of no medium and no link; a device with several links has one of these and several of those.
 
 use super::category::AccessCategory;
-use super::config::EdcaConfig;
+use super::config::{EdcaConfig, window_max};
 use super::frames::Ppdu;
+use super::link::{LinkId, Links};
 use super::originator::Originator;
 use super::recipient::Recipient;
 use crate::frame::Address;
@@ -29,8 +30,13 @@ pub(super) struct TrafficQueue<P> {
     /// Whether there is a block acknowledgement agreement; without one each MPDU is acknowledged by itself.
     pub is_agreed: bool,
     pub originator: Originator<P>,
-    /// The PPDU whose block acknowledgement was lost: the answer to a request will tell of it.
-    pub in_doubt: Option<Arc<Ppdu<P>>>,
+    /// The links that lead to the peer.
+    links: Links,
+    /// The links on which the peer must be asked what has come, or told what will not come, before more data are sent
+    /// there.
+    requests: Links,
+    /// By link the PPDU whose block acknowledgement was lost: the answer to a request there will tell of it.
+    in_doubt: Vec<(LinkId, Arc<Ppdu<P>>)>,
 }
 
 impl<P: Packet + Copy> TrafficQueue<P> {
@@ -38,12 +44,30 @@ impl<P: Packet + Copy> TrafficQueue<P> {
         self.to == Address::BROADCAST
     }
 
-    /// Whether there is anything that may be sent now.
+    /// Whether there is anything that may be sent on a link now.
     #[inline]
-    pub fn can_send(&self) -> bool {
-        self.originator.needs_request()
-            || self.originator.has_waiting()
-            || (!self.waiting.is_empty() && self.originator.has_space())
+    pub fn can_send(&self, link: LinkId) -> bool {
+        let has_data = self.originator.has_waiting() || (!self.waiting.is_empty() && self.originator.has_space());
+        self.links.contains(link) && (has_data || self.requests.contains(link))
+    }
+
+    /// Whether the peer must be asked on a link before more data are sent there.
+    pub fn needs_request(&self, link: LinkId) -> bool {
+        self.requests.contains(link)
+    }
+    pub fn request(&mut self, link: LinkId) {
+        self.requests.insert(link);
+    }
+    /// The block acknowledgement of this PPDU was lost on a link.
+    pub fn doubt(&mut self, link: LinkId, ppdu: Arc<Ppdu<P>>) {
+        self.request(link);
+        self.in_doubt.push((link, ppdu));
+    }
+    /// The peer has answered on a link; returns the PPDU that was in doubt there.
+    pub fn on_answer(&mut self, link: LinkId) -> Option<Arc<Ppdu<P>>> {
+        self.requests.remove(link);
+        let place = self.in_doubt.iter().position(|(other, _)| *other == link)?;
+        Some(self.in_doubt.swap_remove(place).1)
     }
 
     /// The arrival that decides which queue is served first.
@@ -59,7 +83,12 @@ pub(super) struct Traffic<P> {
     queues: Vec<TrafficQueue<P>>,
     /// By address and TID the place of the queue, plus one.
     places: Vec<[u16; TIDS]>,
-    broadcasts: [u16; TIDS],
+    /// The same of frames to all, by link.
+    broadcasts: Vec<[u16; TIDS]>,
+    /// The peers that several links lead to.
+    shared: Vec<(Address, Links)>,
+    /// The links that have nothing to send in a category, and contend as soon as there is something.
+    idle: [Links; AccessCategory::COUNT],
     /// The queues of each category.
     by_category: [Vec<QueueId>; AccessCategory::COUNT],
     /// MSDUs of each category that wait or are not acknowledged yet.
@@ -79,7 +108,9 @@ impl<P: Packet + Copy> Traffic<P> {
         Self {
             queues: Vec::new(),
             places: Vec::new(),
-            broadcasts: [0; TIDS],
+            broadcasts: Vec::new(),
+            shared: Vec::new(),
+            idle: [Links::default(); AccessCategory::COUNT],
             by_category: [const { Vec::new() }; AccessCategory::COUNT],
             counts: [0; AccessCategory::COUNT],
             limit: config.queue_limit,
@@ -88,6 +119,27 @@ impl<P: Packet + Copy> Traffic<P> {
             has_agreements: aggregation.ampdu.is_some(),
             recipients: Vec::new(),
         }
+    }
+
+    /// A link more leads to a multi-link peer.
+    pub fn share(&mut self, peer: Address, link: LinkId) {
+        match self.shared.iter_mut().find(|(known, _)| *known == peer) {
+            Some((_, links)) => links.insert(link),
+            None => self.shared.push((peer, Links::of(link))),
+        }
+    }
+
+    /// A link has nothing to send in a category, or contends.
+    pub fn set_idle(&mut self, link: LinkId, category: AccessCategory, is_idle: bool) {
+        let idle = &mut self.idle[category.index()];
+        if is_idle { idle.insert(link) } else { idle.remove(link) }
+    }
+
+    /// Whether a link that was idle has something to send now.
+    pub fn wakes(&self, link: LinkId) -> bool {
+        AccessCategory::ALL
+            .into_iter()
+            .any(|category| self.idle[category.index()].contains(link) && self.can_send(category, link))
     }
 
     /// MSDUs of a category that wait or are not acknowledged yet.
@@ -114,36 +166,47 @@ impl<P: Packet + Copy> Traffic<P> {
         place.checked_sub(1).map(QueueId)
     }
 
-    /// The queue towards a peer; made at its first packet.
+    /// The queue towards a peer of a link; made at its first packet.
     #[inline]
-    fn reach(&mut self, to: Address, tid: u8) -> QueueId {
-        let row = if to == Address::BROADCAST {
-            &mut self.broadcasts
-        } else {
-            let index = to.0 as usize;
-            if index >= self.places.len() {
-                self.places.resize(index + 1, [0; TIDS]);
-            }
-            &mut self.places[index]
+    fn reach(&mut self, to: Address, tid: u8, link: LinkId) -> QueueId {
+        let (rows, index) = match to {
+            Address::BROADCAST => (&mut self.broadcasts, usize::from(link.0)),
+            to => (&mut self.places, to.0 as usize),
         };
-        let place = &mut row[usize::from(tid) % TIDS];
+        if index >= rows.len() {
+            rows.resize(index + 1, [0; TIDS]);
+        }
+        let place = &mut rows[index][usize::from(tid) % TIDS];
         if *place == 0 {
-            let is_agreed = self.has_agreements && to != Address::BROADCAST;
-            let originator = Originator::new(if is_agreed { self.window } else { 1 });
-            let waiting = VecDeque::new();
-            self.queues.push(TrafficQueue { to, tid, waiting, is_agreed, originator, in_doubt: None });
-            *place = self.queues.len() as u16;
-            self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(*place - 1));
+            *place = self.queues.len() as u16 + 1;
+            self.add_queue(to, tid, link);
+            return QueueId(self.queues.len() as u16 - 1);
         }
         QueueId(*place - 1)
     }
 
-    /// Adds a packet.
+    fn add_queue(&mut self, to: Address, tid: u8, link: LinkId) {
+        let is_agreed = self.has_agreements && to != Address::BROADCAST;
+        let shared = self.shared.iter().find(|(peer, _)| *peer == to);
+        self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(self.queues.len() as u16));
+        self.queues.push(TrafficQueue {
+            to,
+            tid,
+            waiting: VecDeque::new(),
+            is_agreed,
+            originator: Originator::new(if is_agreed { self.window } else { 1 }),
+            links: shared.map_or(Links::of(link), |(_, links)| *links),
+            requests: Links::default(),
+            in_doubt: Vec::new(),
+        });
+    }
+
+    /// Adds a packet, which came to a link.
     ///
     /// # Errors
     /// Hands it back if its category has no space.
     #[inline]
-    pub fn push(&mut self, msdu: Msdu<P>) -> Result<AccessCategory, Msdu<P>> {
+    pub fn push(&mut self, msdu: Msdu<P>, link: LinkId) -> Result<AccessCategory, Msdu<P>> {
         let tid = msdu.packet.priority() & 7;
         let category = AccessCategory::of_priority(tid);
         if self.counts[category.index()] >= self.limit {
@@ -152,16 +215,16 @@ impl<P: Packet + Copy> Traffic<P> {
         self.counts[category.index()] += 1;
         self.arrivals += 1;
         let arrival = self.arrivals;
-        let id = self.reach(msdu.to, tid);
+        let id = self.reach(msdu.to, tid, link);
         self.queue_mut(id).waiting.push_back((msdu.packet, arrival));
         Ok(category)
     }
 
     /// Adds a packet before all others of its queue; returns the one that has lost its place by this.
-    pub fn push_first(&mut self, msdu: Msdu<P>) -> (AccessCategory, Option<Msdu<P>>) {
+    pub fn push_first(&mut self, msdu: Msdu<P>, link: LinkId) -> (AccessCategory, Option<Msdu<P>>) {
         let tid = msdu.packet.priority() & 7;
         let category = AccessCategory::of_priority(tid);
-        let id = self.reach(msdu.to, tid);
+        let id = self.reach(msdu.to, tid, link);
         let is_full = self.counts[category.index()] >= self.limit;
         let queue = self.queue_mut(id);
         let last = if is_full { queue.waiting.pop_back() } else { None };
@@ -174,20 +237,20 @@ impl<P: Packet + Copy> Traffic<P> {
         (category, last.map(|(packet, _)| Msdu { to: msdu.to, packet }))
     }
 
-    /// Whether a category has anything that may be sent.
-    pub fn can_send(&self, category: AccessCategory) -> bool {
-        self.by_category[category.index()].iter().any(|id| self.queue(*id).can_send())
+    /// Whether a category has anything that may be sent on a link.
+    pub fn can_send(&self, category: AccessCategory, link: LinkId) -> bool {
+        self.by_category[category.index()].iter().any(|id| self.queue(*id).can_send(link))
     }
 
     /// Whether packets of a category wait for a window that is full.
-    pub fn is_stalled(&self, category: AccessCategory) -> bool {
-        let is_held = |queue: &TrafficQueue<P>| !queue.waiting.is_empty() && !queue.can_send();
+    pub fn is_stalled(&self, category: AccessCategory, link: LinkId) -> bool {
+        let is_held = |queue: &TrafficQueue<P>| !queue.waiting.is_empty() && !queue.can_send(link);
         self.by_category[category.index()].iter().any(|id| is_held(self.queue(*id)))
     }
 
-    /// The queue of a category that has waited longest and may send.
-    pub fn next(&self, category: AccessCategory) -> Option<QueueId> {
-        let ready = self.by_category[category.index()].iter().copied().filter(|id| self.queue(*id).can_send());
+    /// The queue of a category that has waited longest and may send on a link.
+    pub fn next(&self, category: AccessCategory, link: LinkId) -> Option<QueueId> {
+        let ready = self.by_category[category.index()].iter().copied().filter(|id| self.queue(*id).can_send(link));
         ready.min_by_key(|id| self.queue(*id).rank())
     }
 
@@ -210,7 +273,7 @@ impl<P: Packet + Copy> Traffic<P> {
         }
     }
 
-    /// The receiving end of the agreement with a peer, made at its first data.
+    /// The receiving end of the agreement with a peer, made at its first data or request.
     #[inline]
     pub fn recipient(&mut self, from: Address, tid: u8) -> &mut Recipient<P> {
         let (index, window) = (from.0 as usize, self.window);
@@ -228,11 +291,14 @@ impl<P: Packet + Copy> Traffic<P> {
     /// The MPDUs of a PPDU have come from a peer under an agreement.
     pub fn receive(
         &mut self,
+        from: Address,
         ppdu: &Arc<Ppdu<P>>,
         intact: Option<&super::frames::MpduSet>,
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
         let Some(data) = ppdu.data() else { return };
-        self.recipient(ppdu.header.from, ppdu.tid).on_ppdu(ppdu, data, intact, outputs);
+        let recipient = self.recipient(from, ppdu.tid);
+        recipient.narrow(window_max(&ppdu.vector));
+        recipient.on_ppdu(ppdu, data, intact, outputs);
     }
 }

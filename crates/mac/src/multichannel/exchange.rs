@@ -172,7 +172,11 @@ impl<P: Packet + Copy> Multichannel<P> {
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
             // It has a queue of its own and never asks, and on a data channel there is no NAV.
-            MacInput::Ignored(_) | MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
+            MacInput::Ignored(_)
+            | MacInput::Supply(_)
+            | MacInput::Associate(_)
+            | MacInput::Disassociate(_)
+            | MacInput::Renew => {}
         }
     }
 

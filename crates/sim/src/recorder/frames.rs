@@ -102,10 +102,13 @@ fn header<'a>(stations: &Stations<'a>, seed: u64, levels: &Levels) -> Header<'a>
     let radios = stations.stations.iter().zip(names).map(|(station, name)| {
         let radio = stations.radio(*station);
         let (node, index) = (station.node as usize, station.radio as usize);
-        let serves = |trunk: &&Trunk| match trunk {
-            Trunk::Radios(trunk) => (0..2)
-                .any(|side| trunk.between[side] == node && trunk.members.iter().any(|member| member[side] == index)),
-            Trunk::Links(_) => false,
+        let serves = |trunk: &&Trunk| {
+            let (between, members) = match trunk {
+                Trunk::Radios(trunk) => (trunk.between, &trunk.members),
+                Trunk::MultiLink(trunk) => (trunk.between, &trunk.members),
+                Trunk::Links(_) => return false,
+            };
+            (0..2).any(|side| between[side] == node && members.iter().any(|member| member[side] == index))
         };
         let trunk = spec.trunks.iter().find(serves).map(|trunk| trunk.name().to_owned());
         let phy = radio.mac.phy();

@@ -63,6 +63,10 @@ impl Spec {
     pub fn radio_trunks(&self) -> impl Iterator<Item = &RadioTrunk> {
         self.trunks.iter().filter_map(Trunk::radios)
     }
+    /// Trunks of multi-link devices, in the order of the file.
+    pub fn multi_link_trunks(&self) -> impl Iterator<Item = &MultiLinkTrunk> {
+        self.trunks.iter().filter_map(Trunk::multi_link)
+    }
     /// Trunks over links, in the order of the file.
     pub fn link_trunks(&self) -> impl Iterator<Item = &LinkTrunk> {
         self.trunks.iter().filter_map(Trunk::links)
@@ -367,6 +371,8 @@ pub enum Trunk {
     Radios(RadioTrunk),
     /// `over = "links"`.
     Links(LinkTrunk),
+    /// `over = "mld"`.
+    MultiLink(MultiLinkTrunk),
 }
 
 impl Trunk {
@@ -375,6 +381,7 @@ impl Trunk {
         match self {
             Self::Radios(trunk) => &trunk.name,
             Self::Links(trunk) => &trunk.name,
+            Self::MultiLink(trunk) => &trunk.name,
         }
     }
     /// Indices of the nodes at its ends.
@@ -382,20 +389,28 @@ impl Trunk {
         match self {
             Self::Radios(trunk) => trunk.between,
             Self::Links(trunk) => trunk.between,
+            Self::MultiLink(trunk) => trunk.between,
         }
     }
     /// The trunk, if its members are radios.
     pub fn radios(&self) -> Option<&RadioTrunk> {
         match self {
             Self::Radios(trunk) => Some(trunk),
-            Self::Links(_) => None,
+            Self::Links(_) | Self::MultiLink(_) => None,
         }
     }
     /// The trunk, if its members are links.
     pub fn links(&self) -> Option<&LinkTrunk> {
         match self {
             Self::Links(trunk) => Some(trunk),
-            Self::Radios(_) => None,
+            Self::Radios(_) | Self::MultiLink(_) => None,
+        }
+    }
+    /// The trunk, if its ends are multi-link devices.
+    pub fn multi_link(&self) -> Option<&MultiLinkTrunk> {
+        match self {
+            Self::MultiLink(trunk) => Some(trunk),
+            Self::Radios(_) | Self::Links(_) => None,
         }
     }
 }
@@ -414,6 +429,16 @@ pub struct RadioTrunk {
     pub policy: PaperPolicy,
     /// Interface selection among the members; `None`: the trunk uses them all.
     pub select: Option<Select>,
+}
+
+/// A trunk inside the MAC: its ends are multi-link devices, its members their links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MultiLinkTrunk {
+    pub name: String,
+    /// Indices of the nodes at its ends.
+    pub between: [usize; 2],
+    /// For each link the index of the radio at either end (same channel); the first takes the packets.
+    pub members: Vec<[usize; 2]>,
 }
 
 /// Interface selection among the members of a trunk.

@@ -5,6 +5,7 @@ mod design;
 mod edca;
 mod keys;
 mod link_layer;
+mod multi_link;
 mod plan_tables;
 mod polled;
 mod robust;

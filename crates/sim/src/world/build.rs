@@ -13,6 +13,7 @@ use super::network::{Forwarding, Network};
 use super::observe::{Observer, PowerMemo};
 use super::packet::Packets;
 use super::port::Ports;
+use super::port::multi_link::devices;
 use super::radio_map::RadioMap;
 use super::routing::Routes;
 use super::wakeups::{MachineCounts, MachineId, MachineKind, Wakeups};
@@ -32,6 +33,7 @@ impl<'a> World<'a> {
         let radio_map = RadioMap::new(spec);
         let mut medium = Medium::new(spec, seed);
         let mut ports = Ports::new(spec, &radio_map, &mut medium, seed)?;
+        let devices = devices(spec, &radio_map, &mut ports.radios);
         let forwarding = forwarding(spec, &radio_map, seed)?;
         let mut host = Host {
             now: Instant::ZERO,
@@ -42,6 +44,7 @@ impl<'a> World<'a> {
             killers: (!spec.killers.is_empty()).then(|| Box::new(Killers::new(spec, &radio_map, seed))),
             medium,
             packets: Packets::default(),
+            devices,
             observer,
             powers: PowerMemo::default(),
             account: None,

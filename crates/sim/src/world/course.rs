@@ -63,7 +63,7 @@ impl World<'_> {
 
     fn sample_queues(&self, courses: &mut [QueueCourse]) {
         let ports = &self.ports;
-        let radios = ports.radios.iter().map(|port| port.interface_queue());
+        let radios = ports.radios.iter().map(|port| port.interface_queue(&self.host));
         let radio_trunks = ports.radio_trunks.iter().map(|port| port.own_queue());
         let link_trunks = ports.link_trunks.iter().map(|port| port.free_space());
         let links = ports.links.iter().map(|port| port.free_space());

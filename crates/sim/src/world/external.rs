@@ -129,7 +129,10 @@ impl World<'_> {
                 let port = PortId::Link(LinkDirection::of(link, side));
                 (between[1 - side] == to.index() || routed == Some(port)).then_some(port)
             }
-            Interface::Trunk(trunk) => Some(trunk_port(self.spec, trunk, side(self.spec.trunks[trunk].between())?)),
+            Interface::Trunk(trunk) => {
+                let side = side(self.spec.trunks[trunk].between())?;
+                Some(trunk_port(self.spec, &self.radio_map, trunk, side))
+            }
         }
     }
 

@@ -4,10 +4,11 @@
 //! when the machine has been drained, at the same instant.
 
 use super::account::{Account, Device};
+use super::device::Device as MultiLinkDevice;
 use super::frame::{FrameBody, Msdu, PacketRef, Unsent};
 use super::id::{
-    ChangeId, FlowId, LinkDirection, LinkTrunkEnd, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId,
-    TransmissionId,
+    ChangeId, DeviceId, FlowId, LinkDirection, LinkTrunkEnd, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId,
+    Table, TransmissionId,
 };
 use super::killers::{Killers, NOBODY};
 use super::medium::Medium;
@@ -62,6 +63,8 @@ pub enum Work {
     MacDeliversDamaged { radio: RadioId, from: Address, msdu: Msdu, damage: Damage },
     /// A radio finds energy on the channel to which it has changed.
     FoundBusy(RadioId),
+    /// Another link of a radio's device has changed what waits.
+    Renew(RadioId),
     /// A MAC pulls what it is to send to a neighbour.
     MacPulls { radio: RadioId, neighbour: Address },
     /// A MAC has finished with a packet.
@@ -108,6 +111,8 @@ pub struct Host<'a> {
     /// Most scenarios have none.
     pub killers: Option<Box<Killers>>,
     pub packets: Packets,
+    /// The upper parts of multi-link devices.
+    pub devices: Table<DeviceId, MultiLinkDevice>,
     pub observer: Option<Box<dyn Observer + 'a>>,
     /// For the observer.
     pub powers: PowerMemo,

@@ -50,6 +50,8 @@ ids! {
     NodeId,
     /// A radio, among those of all nodes.
     RadioId,
+    /// A device with several links.
+    DeviceId,
     /// An address of the network layer: a node's is its index, those of virtual stations are numbered behind the nodes.
     HostAddress,
     /// A transfer.

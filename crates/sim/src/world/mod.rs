@@ -13,6 +13,7 @@ mod aodv;
 mod build;
 mod change;
 mod course;
+mod device;
 mod draw;
 mod external;
 mod flow;
@@ -178,6 +179,7 @@ impl World<'_> {
                 self.ports.radios[radio].on_damaged(from, msdu, damage, &mut self.host);
             }
             Work::FoundBusy(radio) => self.ports.radios[radio].step(Some(MacInput::Busy), &mut self.host),
+            Work::Renew(radio) => self.ports.radios[radio].step(Some(MacInput::Renew), &mut self.host),
             Work::MacPulls { radio, neighbour } => self.ports.radios[radio].on_pull(neighbour, &mut self.host),
             Work::MacFinished { radio, to, msdu, outcome, attempts } => {
                 self.on_mac_finished(radio, to, msdu, outcome, attempts);

@@ -3,15 +3,21 @@
 //! Ties go to the neighbour with the lower index, and at a hop to the trunk before the radio before the link.
 
 use super::id::{HostAddress, LinkTrunkEnd, NodeId, PortId, RadioTrunkEnd};
+use super::radio_map::RadioMap;
 use crate::scenario::spec::{Interface, Routing, Spec, Trunk};
 use std::collections::VecDeque;
 
 /// The port at one side of the trunk with this index in the scenario; ends are counted for each kind of trunk apart.
-pub fn trunk_port(spec: &Spec, index: usize, side: usize) -> PortId {
+pub fn trunk_port(spec: &Spec, radio_map: &RadioMap, index: usize, side: usize) -> PortId {
     let before = spec.trunks.iter().take(index);
     match &spec.trunks[index] {
         Trunk::Radios(_) => PortId::RadioTrunk(RadioTrunkEnd::of(before.filter_map(Trunk::radios).count(), side)),
         Trunk::Links(_) => PortId::LinkTrunk(LinkTrunkEnd::of(before.filter_map(Trunk::links).count(), side)),
+        // The device takes packets at its first link, whichever link sends them.
+        Trunk::MultiLink(trunk) => {
+            let radio = |side: usize| radio_map.id((trunk.between[side], trunk.members[0][side]));
+            PortId::Radio { radio: radio(side), neighbour: radio(1 - side).address() }
+        }
     }
 }
 

@@ -58,7 +58,7 @@ impl World<'_> {
 
     /// Free space of the first queue of a packet that leaves by a port.
     pub(super) fn free_space(&self, port: PortId, priority: u8) -> FreeSpace {
-        let mut space = self.ports.free_space(port, priority);
+        let mut space = self.ports.free_space(port, priority, &self.host);
         if let (Forwarding::OnDemand(routers), PortId::Radio { radio, .. }) = (&self.network.forwarding, port) {
             space.waiting += routers.buffered(self.ports.radios[radio].node()) as u32;
         }
@@ -152,6 +152,8 @@ impl World<'_> {
 impl World<'_> {
     pub(super) fn on_mac_finished(&mut self, radio: RadioId, to: Address, msdu: Msdu, outcome: Outcome, attempts: u32) {
         let Self { ports, network, host, .. } = self;
+        // A packet for a multi-link peer may be finished with on another link than that at which it came in.
+        let radio = ports.radios[radio].entrance(to, host);
         if msdu.kind != MsduKind::Segment {
             ports.radios[radio].count(false, host);
             host.tell_finished(radio, msdu, outcome, attempts);

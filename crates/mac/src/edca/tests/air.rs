@@ -1,7 +1,8 @@
 //! A few EDCA stations on an ideal medium: energy arrives at once, frames that overlap are destroyed, radios are half
-//! duplex, and a test decides which frames and MPDUs are lost.
+//! duplex, and a test decides which frames and MPDUs are lost. Or a few devices with several links, each link on a
+//! medium of its own: then the stations of a device stand side by side, and the first gives it its address.
 
-use super::super::{AccessCategory, Content, Edca, EdcaConfig, MpduSet, Ppdu};
+use super::super::{AccessCategory, Content, Edca, EdcaConfig, MpduSet, MultiLink, Ppdu};
 use crate::frame::{Address, Frame, FrameKind};
 use crate::service::{MacInput, MacOutput, Msdu, Outcome};
 use airbraid_engine::{Packet, Stream, Wake, step};
@@ -61,15 +62,20 @@ pub type Fate = Box<dyn FnMut(Instant, FrameKind, u32, usize) -> bool>;
 
 pub struct Air {
     pub stations: Vec<Edca<Payload>>,
+    /// The upper part of each device, and the number of its links; none and 1 for plain stations.
+    pub devices: Vec<MultiLink<Payload>>,
+    links: usize,
+    /// A medium on which nothing is received, and from when until when.
+    pub outage: Option<(usize, Range<Instant>)>,
     pub fate: Fate,
     pub now: Instant,
     /// One line for each transmission, delivery and report.
     pub timeline: String,
-    /// Deliveries: station, sender, packet.
+    /// Deliveries: station or device, sender, packet.
     pub delivered: Vec<(usize, u32, u32)>,
-    /// Reports: station, packet, outcome.
+    /// Reports: station or device, packet, outcome.
     pub outcomes: Vec<(usize, u32, Outcome)>,
-    /// Packets that a station was given a reference to and has not given back.
+    /// Packets that a station or device was given a reference to and has not given back.
     pub references: Vec<BTreeMap<u32, u32>>,
     /// Packets that were sent and whose fate is not known to their sender, with receiver, TID and sequence number.
     outstanding: Vec<BTreeMap<u32, (u32, u8, u16)>>,
@@ -85,14 +91,6 @@ pub struct Air {
 
 pub fn at(us: u64) -> Instant {
     Instant::from_nanos(us * 1_000)
-}
-
-fn name(index: usize) -> char {
-    char::from(b'A' + index as u8)
-}
-
-fn names(address: Address) -> String {
-    if address == Address::BROADCAST { "all".to_owned() } else { name(address.0 as usize).to_string() }
 }
 
 const fn word(kind: FrameKind) -> &'static str {
@@ -130,6 +128,9 @@ impl Air {
         let n = count as usize;
         Self {
             stations: (0..count).map(station).collect(),
+            devices: vec![],
+            links: 1,
+            outage: None,
             fate: Box::new(|_, _, _, _| false),
             now: Instant::ZERO,
             timeline: String::new(),
@@ -148,6 +149,43 @@ impl Air {
         }
     }
 
+    /// Devices that are all peers of each other, and the number of their links.
+    pub fn of_devices(config: EdcaConfig, count: u32, links: u32, seed: u64) -> Self {
+        let mut air = Self { links: links as usize, ..Self::new(config, count * links, seed) };
+        for device in 0..count {
+            let mut shared = MultiLink::new(&config);
+            for link in 0..links {
+                let station = &mut air.stations[(device * links + link) as usize];
+                shared.join(station, link as u8);
+                for peer in (0..count).filter(|peer| *peer != device) {
+                    shared.add_way(station, Address(peer * links + link), Address(peer * links));
+                }
+            }
+            air.devices.push(shared);
+        }
+        air
+    }
+
+    /// The device of a station, which is itself where there are no devices.
+    fn device(&self, station: usize) -> usize {
+        station / self.links
+    }
+    fn is_one_medium(&self, one: usize, other: usize) -> bool {
+        one % self.links == other % self.links
+    }
+    /// The others that hear a station.
+    fn hearers(&self, from: usize) -> Vec<usize> {
+        (0..self.stations.len()).filter(|other| *other != from && self.is_one_medium(from, *other)).collect()
+    }
+
+    fn name(&self, station: usize) -> String {
+        let letter = char::from(b'A' + self.device(station) as u8);
+        if self.links == 1 { letter.to_string() } else { format!("{letter}{}", station % self.links + 1) }
+    }
+    fn names(&self, address: Address) -> String {
+        if address == Address::BROADCAST { "all".to_owned() } else { self.name(address.0 as usize) }
+    }
+
     fn schedule(&mut self, at: Instant, event: Event) {
         let phase = match event {
             Event::End(_) => 0,
@@ -161,7 +199,8 @@ impl Air {
     /// A packet of 1500 byte for the MAC of `from`.
     pub fn send(&mut self, at: Instant, from: usize, to: u32, id: u32, category: AccessCategory) {
         let packet = Payload { id, size: 1_500, priority: category.priority() };
-        self.schedule(at, Event::Tell(from, Msdu { to: Address(to), packet }));
+        let to = Address(to * self.links as u32);
+        self.schedule(at, Event::Tell(from * self.links, Msdu { to, packet }));
     }
 
     pub fn run(&mut self, end: Instant) {
@@ -187,15 +226,13 @@ impl Air {
         match event {
             Event::Tell(station, msdu) => self.drive(station, Some(MacInput::Enqueue(msdu))),
             Event::Start(number) => {
-                if !self.on_air.is_empty() {
-                    self.sent[number].is_garbled = true;
-                    for other in &self.on_air {
-                        self.sent[*other].is_garbled = true;
-                    }
-                }
-                self.on_air.insert(number);
                 let from = self.sent[number].from;
-                for station in (0..self.stations.len()).filter(|station| *station != from) {
+                let is_near = |other: &usize| self.is_one_medium(from, self.sent[*other].from);
+                let others: Vec<usize> = self.on_air.iter().copied().filter(is_near).collect();
+                self.sent[number].is_garbled = !others.is_empty();
+                others.into_iter().for_each(|other| self.sent[other].is_garbled = true);
+                self.on_air.insert(number);
+                for station in self.hearers(from) {
                     if !std::mem::replace(&mut self.busy[station], true) {
                         self.drive(station, Some(MacInput::Busy));
                     }
@@ -214,8 +251,12 @@ impl Air {
             Signal::Ppdu(ppdu) => ppdu.header,
         };
         let nth = *self.counts.get(word(header.kind)).unwrap_or(&0);
-        for station in (0..self.stations.len()).filter(|station| *station != from) {
-            let others = self.on_air.iter().any(|other| self.sent[*other].from != station);
+        let is_out =
+            |(medium, times): &(usize, Range<Instant>)| *medium == from % self.links && times.contains(&self.now);
+        let is_garbled = is_garbled || self.outage.as_ref().is_some_and(is_out);
+        for station in self.hearers(from) {
+            let is_other = |other: usize| other != station && self.is_one_medium(other, station);
+            let others = self.on_air.iter().any(|other| is_other(self.sent[*other].from));
             self.busy[station] = others;
             let idle = !others;
             let is_own = header.to == Address(station as u32);
@@ -247,36 +288,53 @@ impl Air {
     }
 
     fn refer(&mut self, station: usize, ppdu: &Ppdu<Payload>, intact: &MpduSet) {
+        let device = self.device(station);
         let Some(data) = ppdu.data() else { return };
         for (_, mpdu) in data.mpdus().iter().enumerate().filter(|(place, _)| intact.contains(*place)) {
             for packet in data.msdus_of(mpdu) {
-                *self.references[station].entry(packet.id).or_default() += 1;
+                *self.references[device].entry(packet.id).or_default() += 1;
             }
         }
     }
 
     fn give_back(&mut self, station: usize, id: u32) {
-        let count = self.references[station].get_mut(&id).expect("a packet that was not given");
+        let device = self.device(station);
+        let count = self.references[device].get_mut(&id).expect("a packet that was not given");
         *count -= 1;
         if *count == 0 {
-            self.references[station].remove(&id);
+            self.references[device].remove(&id);
         }
     }
 
     fn drive(&mut self, station: usize, input: Option<MacInput<Payload>>) {
-        let mut outputs = vec![];
+        let (mut outputs, device) = (vec![], self.device(station));
+        self.lend(station);
         self.wakes[station] = step(&mut self.stations[station], self.now, input, |output| outputs.push(output));
+        self.lend(station);
         outputs.into_iter().for_each(|output| self.carry_out(station, output));
+        for other in (device * self.links..(device + 1) * self.links).filter(|other| *other != station) {
+            if self.devices.get(device).is_some_and(|shared| shared.wakes((other % self.links) as u8)) {
+                self.drive(other, Some(MacInput::Renew));
+            }
+        }
+    }
+
+    fn lend(&mut self, station: usize) {
+        let device = self.device(station);
+        if let Some(shared) = self.devices.get_mut(device) {
+            shared.exchange(&mut self.stations[station]);
+        }
     }
 
     fn carry_out(&mut self, station: usize, output: MacOutput<Payload>) {
-        let me = name(station);
+        let me = self.name(station);
         match output {
             MacOutput::Transmit { frame, at, airtime, .. } => {
                 *self.counts.entry(word(frame.kind)).or_default() += 1;
                 let id = frame.payload.map_or(String::new(), |payload| format!(" {}", payload.id));
                 let nav = frame.nav.as_micros();
-                let line = format!("{me} {}{id} to {} for {airtime}, nav {nav}", word(frame.kind), names(frame.to));
+                let line =
+                    format!("{me} {}{id} to {} for {airtime}, nav {nav}", word(frame.kind), self.names(frame.to));
                 self.note(at, &line);
                 self.put(station, Signal::Frame(frame), at, airtime);
             }
@@ -302,18 +360,18 @@ impl Air {
                     Content::BlockAckRequest { start } => format!("from {start}"),
                 };
                 let (kind, to, nav) = (ppdu.header.kind, ppdu.header.to, ppdu.header.nav.as_micros());
-                self.note(at, &format!("{me} {} {what} to {} for {airtime}, nav {nav}", word(kind), names(to)));
+                self.note(at, &format!("{me} {} {what} to {} for {airtime}, nav {nav}", word(kind), self.names(to)));
                 self.put(station, Signal::Ppdu(ppdu), at, airtime);
             }
             MacOutput::DeliverRun { ppdu, mpdus, .. } => {
                 let from = ppdu.header.from.0;
                 let packets = msdus_of_run(&ppdu, mpdus);
                 for packet in &packets {
-                    self.delivered.push((station, from, packet.id));
+                    self.delivered.push((self.device(station), self.device(from as usize) as u32, packet.id));
                     self.give_back(station, packet.id);
                 }
                 let ids: Vec<u16> = packets.iter().map(|packet| packet.id as u16).collect();
-                self.note(self.now, &format!("{me} has {} from {}", runs(&ids), name(from as usize)));
+                self.note(self.now, &format!("{me} has {} from {}", runs(&ids), self.name(from as usize)));
             }
             MacOutput::Discard { packet, .. } => {
                 self.give_back(station, packet.id);
@@ -322,20 +380,22 @@ impl Air {
             MacOutput::AcknowledgedRun { ppdu, mpdus } => {
                 let packets = msdus_of_run(&ppdu, mpdus);
                 for packet in &packets {
-                    self.outcomes.push((station, packet.id, Outcome::Acknowledged));
-                    self.outstanding[station].remove(&packet.id);
+                    let device = self.device(station);
+                    self.outcomes.push((device, packet.id, Outcome::Acknowledged));
+                    self.outstanding[device].remove(&packet.id);
                 }
                 let ids: Vec<u16> = packets.iter().map(|packet| packet.id as u16).collect();
                 self.note(self.now, &format!("{me} is done with {}", runs(&ids)));
             }
             MacOutput::Status { msdu, outcome, attempts } => {
-                self.outcomes.push((station, msdu.packet.id, outcome));
-                self.outstanding[station].remove(&msdu.packet.id);
+                let device = self.device(station);
+                self.outcomes.push((device, msdu.packet.id, outcome));
+                self.outstanding[device].remove(&msdu.packet.id);
                 self.note(self.now, &format!("{me} is done with {}: {outcome:?}, {attempts} sent", msdu.packet.id));
             }
             MacOutput::Deliver { from, packet } => {
                 self.delivered.push((station, from.0, packet.id));
-                self.note(self.now, &format!("{me} has {} from {}", packet.id, names(from)));
+                self.note(self.now, &format!("{me} has {} from {}", packet.id, self.names(from)));
             }
             MacOutput::Tune { .. } | MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => {
                 unreachable!("it does none of these")
@@ -345,15 +405,16 @@ impl Air {
 
     /// No number lies a window or more beyond one that is neither acknowledged nor given up.
     fn check_window(&mut self, station: usize, ppdu: &Ppdu<Payload>) {
-        let data = ppdu.data().unwrap();
+        let (data, station) = (ppdu.data().unwrap(), self.device(station));
+        let peer = self.device(ppdu.header.to.0 as usize) as u32;
         for mpdu in data.mpdus() {
             for packet in data.msdus_of(mpdu) {
-                self.outstanding[station].insert(packet.id, (ppdu.header.to.0, ppdu.tid, mpdu.sequence));
+                self.outstanding[station].insert(packet.id, (peer, ppdu.tid, mpdu.sequence));
             }
         }
         for number in data.mpdus().iter().map(|mpdu| mpdu.sequence) {
             for (to, tid, other) in self.outstanding[station].values() {
-                if (*to, *tid) != (ppdu.header.to.0, ppdu.tid) {
+                if (*to, *tid) != (peer, ppdu.tid) {
                     continue;
                 }
                 let ahead = number.wrapping_sub(*other) % 4_096;

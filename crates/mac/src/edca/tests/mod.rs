@@ -211,54 +211,117 @@ fn configs() -> impl Strategy<Value = EdcaConfig> {
     })
 }
 
+/// A packet of the property tests: who sends it, how many further its receiver is, its category, and when \[us\].
+type Sending = (usize, u32, usize, u64);
+
+fn sendings() -> impl Strategy<Value = Vec<Sending>> {
+    prop::collection::vec((0usize..3, 1u32..3, 0usize..4, 0u64..60_000), 1..160)
+}
+
+/// Sends packets among three, and checks that each is handed up at most once and in order, that its sender hears of it
+/// exactly once, that a packet that is said to be acknowledged was handed up, that no reference is kept, and that soon
+/// after the channel has healed nothing is left.
+fn check(mut air: Air, packets: &[Sending]) -> Result<(), TestCaseError> {
+    let mut sent = BTreeMap::new();
+    for (id, (from, hop, category, when)) in (0..).zip(packets) {
+        let to = (*from as u32 + hop) % 3;
+        air.send(at(*when), *from, to, id, AccessCategory::ALL[*category]);
+        sent.insert(id, (*from, to, *category, *when));
+    }
+    air.run(at(600_000));
+    let mut fates = BTreeMap::new();
+    for (station, id, outcome) in &air.outcomes {
+        prop_assert_eq!(sent[id].0, *station);
+        prop_assert!(fates.insert(*id, *outcome).is_none(), "told twice of {}", id);
+    }
+    prop_assert_eq!(fates.len(), sent.len(), "{} of {} are told of", fates.len(), sent.len());
+    let mut last: BTreeMap<_, (u64, u32)> = BTreeMap::new();
+    let mut arrived = std::collections::BTreeSet::new();
+    for (station, from, id) in &air.delivered {
+        let (source, to, category, when) = sent[id];
+        prop_assert_eq!((source, to), (*from as usize, *station as u32));
+        prop_assert!(arrived.insert(*id), "{} came twice", id);
+        // Packets of one instant go in the order of their numbers.
+        let before = last.insert((source, to, category), (when, *id));
+        prop_assert!(before.is_none_or(|before| before < (when, *id)), "{} after {:?}", id, before);
+    }
+    for (id, fate) in &fates {
+        let is_there = arrived.contains(id);
+        prop_assert!(*fate != Outcome::Acknowledged || is_there, "{} is acknowledged and never came", id);
+        prop_assert!(matches!(fate, Outcome::Acknowledged | Outcome::RetryLimit));
+    }
+    for (station, device) in air.stations.iter().zip(air.devices.iter().map(Some).chain(std::iter::repeat(None))) {
+        prop_assert_eq!((station.queue_len(), station.holding()), (0, 0));
+        prop_assert_eq!(device.map_or((0, 0), |device| (device.queue_len(), device.holding())), (0, 0));
+    }
+    for references in &air.references {
+        prop_assert!(references.is_empty(), "kept {:?}", references);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever is lost: each packet is handed up at most once and in order, its sender hears of it exactly once, a
-    /// packet that is said to be acknowledged was handed up, no window is passed, no reference is kept, and soon after
-    /// the channel has healed nothing is left.
+    /// Whatever is lost; the medium checks that no window is passed.
     #[test]
     fn every_packet_is_delivered_once_and_in_order_or_given_up(
         config in configs(),
         seed: u64,
         permille in [0u32..700, 0u32..700, 0u32..700],
-        packets in prop::collection::vec((0usize..3, 1u32..3, 0usize..4, 0u64..60_000), 1..160),
+        packets in sendings(),
     ) {
         let mut air = Air::new(config, 3, seed);
         air.fate = losses(seed, permille, 60_000);
-        let mut sent = BTreeMap::new();
-        for (id, (from, hop, category, when)) in (0..).zip(&packets) {
-            let to = (*from as u32 + hop) % 3;
-            air.send(at(*when), *from, to, id, AccessCategory::ALL[*category]);
-            sent.insert(id, (*from, to, *category, *when));
-        }
-        air.run(at(600_000));
-        let mut fates = BTreeMap::new();
-        for (station, id, outcome) in &air.outcomes {
-            prop_assert_eq!(sent[id].0, *station);
-            prop_assert!(fates.insert(*id, *outcome).is_none(), "told twice of {}", id);
-        }
-        prop_assert_eq!(fates.len(), sent.len(), "{} of {} are told of", fates.len(), sent.len());
-        let mut last: BTreeMap<_, (u64, u32)> = BTreeMap::new();
-        let mut arrived = std::collections::BTreeSet::new();
-        for (station, from, id) in &air.delivered {
-            let (source, to, category, when) = sent[id];
-            prop_assert_eq!((source, to), (*from as usize, *station as u32));
-            prop_assert!(arrived.insert(*id), "{} came twice", id);
-            // Packets of one instant go in the order of their numbers.
-            let before = last.insert((source, to, category), (when, *id));
-            prop_assert!(before.is_none_or(|before| before < (when, *id)), "{} after {:?}", id, before);
-        }
-        for (id, fate) in &fates {
-            let is_there = arrived.contains(id);
-            prop_assert!(*fate != Outcome::Acknowledged || is_there, "{} is acknowledged and never came", id);
-            prop_assert!(matches!(fate, Outcome::Acknowledged | Outcome::RetryLimit));
-        }
-        for (station, references) in air.stations.iter().zip(&air.references) {
-            prop_assert_eq!((station.queue_len(), station.holding()), (0, 0));
-            prop_assert!(references.is_empty(), "kept {:?}", references);
-        }
+        check(air, &packets)?;
     }
+
+    /// The same of devices with several links, of which one dies and returns. They have agreements.
+    #[test]
+    fn links_share_numbers_window_and_order(
+        mut config in configs(),
+        seed: u64,
+        links in 2u32..4,
+        permille in [0u32..500, 0u32..500, 0u32..500],
+        outage in (0usize..3, 0u64..40_000, 0u64..40_000),
+        packets in sendings(),
+    ) {
+        config.aggregation.ampdu = config.aggregation.ampdu.or(Some(Bytes::new(65_535)));
+        let mut air = Air::of_devices(config, 3, links, seed);
+        air.fate = losses(seed, permille, 60_000);
+        air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
+        check(air, &packets)?;
+    }
+}
+
+#[test]
+fn what_came_on_one_link_waits_for_what_another_lost() {
+    let mut air = Air::of_devices(config(), 2, 2, 1);
+    // The second MPDU of the first link's A-MPDU is lost.
+    air.fate = Box::new(|now, kind, _, place| now < at(600) && kind == FrameKind::Data && place == 1);
+    for id in 0..3 {
+        air.send(at(10), 0, 1, id, BestEffort);
+    }
+    air.send(at(400), 0, 1, 3, BestEffort);
+    air.run(at(5_000));
+    air.reads(
+        "
+        18.0 A1 DATA 0..=2 to B1 for 478.4 us, nav 56
+        405.0 A2 DATA 3 to B2 for 192.8 us, nav 44
+        496.4 B1 has 0 from A1
+        512.4 B1 BA from 0: 0, 2 to A1 for 40 us, nav 0
+        552.4 A1 is done with 0
+        552.4 A1 is done with 2
+        613.8 B2 ACK to A2 for 28 us, nav 0
+        640.4 A1 DATA 1 again to B1 for 192.8 us, nav 44
+        641.8 A2 is done with 3
+        849.2 B1 ACK to A1 for 28 us, nav 0
+        833.2 B1 has 1 from A1
+        833.2 B1 has 2 from A1
+        833.2 B1 has 3 from A2
+        877.2 A1 is done with 1
+        ",
+    );
 }
 
 #[test]

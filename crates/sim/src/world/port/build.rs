@@ -120,16 +120,16 @@ impl Ports {
             spec.trunks.iter().enumerate().filter(move |(_, trunk)| is_of_kind(trunk)).flat_map(
                 move |(index, trunk)| {
                     sides(trunk.between())
-                        .map(|(side, way)| (way, Interface::Trunk(index), trunk_port(spec, index, side)))
+                        .map(|(side, way)| (way, Interface::Trunk(index), trunk_port(spec, radio_map, index, side)))
                 },
             )
         };
-        trunks(|trunk| trunk.radios().is_some()).for_each(|(way, interface, port)| add(way, interface, port));
+        trunks(|trunk| trunk.links().is_none()).for_each(|(way, interface, port)| add(way, interface, port));
         let radios: Table<RadioId, &spec::Radio> = spec.nodes.iter().flat_map(|node| &node.radios).collect();
         for (from, here) in self.radios.pairs() {
             for (to, there) in self.radios.pairs() {
                 let neighbour = to.address();
-                let in_trunk = here.member_towards(neighbour).is_some();
+                let in_trunk = here.member_towards(neighbour).is_some() || is_link(spec, radio_map, [from, to]);
                 let speaks = may_speak(radios[from], radios[to]) || is_associated(spec, radio_map, [from, to]);
                 if here.node() != there.node() && !in_trunk && speaks && medium.reaches(from, to) {
                     let interface = Interface::Radio(radio_map.place(here.node(), from));
@@ -232,6 +232,14 @@ fn may_speak(from: &spec::Radio, to: &spec::Radio) -> bool {
         }
         (a, b) => polls(a, b) || polls(b, a),
     }
+}
+
+/// Whether two radios are the ends of a link of two devices.
+fn is_link(spec: &Spec, radio_map: &RadioMap, [from, to]: [RadioId; 2]) -> bool {
+    spec.multi_link_trunks().any(|trunk| {
+        let ends = |member: &[usize; 2]| [0, 1].map(|side| radio_map.id((trunk.between[side], member[side])));
+        trunk.members.iter().map(ends).any(|ends| ends == [from, to] || ends == [to, from])
+    })
 }
 
 /// Whether one of two radios has a virtual station at the other.

@@ -12,6 +12,7 @@ mod free_space;
 pub(super) mod link;
 pub(super) mod link_trunk;
 pub(super) mod mac;
+pub(super) mod multi_link;
 pub(super) mod radio;
 pub(super) mod radio_trunk;
 pub(super) mod select;
@@ -52,10 +53,10 @@ impl Ports {
     }
 
     /// Free space of the queue of a port for packets of this user priority.
-    pub fn free_space(&self, port: PortId, priority: u8) -> FreeSpace {
+    pub fn free_space(&self, port: PortId, priority: u8, host: &Host<'_>) -> FreeSpace {
         match port {
-            PortId::Radio { radio, neighbour } => self.radios[radio].free_space(neighbour, priority),
-            PortId::RadioTrunk(end) => self.radio_trunks[end].free_space(&self.radios),
+            PortId::Radio { radio, neighbour } => self.radios[radio].free_space(neighbour, priority, host),
+            PortId::RadioTrunk(end) => self.radio_trunks[end].free_space(&self.radios, host),
             PortId::LinkTrunk(end) => self.link_trunks[end].free_space(),
             PortId::Link(direction) => self.links[direction].free_space(),
         }

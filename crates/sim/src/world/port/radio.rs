@@ -2,8 +2,8 @@
 
 use super::super::account::Device;
 use super::super::frame::{Msdu, MsduKind, Unsent};
-use super::super::host::Host;
-use super::super::id::{NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId};
+use super::super::host::{Host, Work};
+use super::super::id::{DeviceId, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId};
 use super::super::medium::Loss;
 use super::super::packet::DropReason;
 use super::super::wakeups::MachineId;
@@ -14,6 +14,7 @@ use super::mac::RadioMac;
 use super::snr::{Levels, SnrSamples};
 use airbraid_engine::link::{Header, Output};
 use airbraid_engine::trunk::Member;
+use airbraid_mac::edca::{AccessCategory, MultiLink};
 use airbraid_mac::ppdu::Width;
 use airbraid_mac::{Address, Damage, MacInput, Outcome, service};
 use airbraid_units::Instant;
@@ -25,6 +26,8 @@ pub struct RadioPort {
     node: NodeId,
     mac: RadioMac,
     queue_limit: u32,
+    /// The multi-link device that it is a link of, and its place there.
+    device: Option<(DeviceId, u8)>,
     /// The trunk ends and members that it serves, by the peer's radio.
     members: Vec<(Address, RadioTrunkEnd, Member)>,
     delivery_loss: Option<DeliveryLoss>,
@@ -43,12 +46,31 @@ impl RadioPort {
         delivery_loss: Option<DeliveryLoss>,
     ) -> Self {
         let members = Vec::new();
-        Self { radio, node, mac, queue_limit, members, delivery_loss, levels: None, collisions: 0, channel_errors: 0 }
+        Self {
+            radio,
+            node,
+            mac,
+            queue_limit,
+            device: None,
+            members,
+            delivery_loss,
+            levels: None,
+            collisions: 0,
+            channel_errors: 0,
+        }
     }
 
     /// It serves a member of a trunk, towards this neighbour.
     pub fn add_member(&mut self, neighbour: Address, end: RadioTrunkEnd, member: Member) {
         self.members.push((neighbour, end, member));
+    }
+
+    /// It is a link of a device, at this place; none but one with EDCA can be.
+    pub fn join(&mut self, shared: &mut MultiLink<Msdu>, device: (DeviceId, u8)) {
+        if let RadioMac::Edca(mac) = &mut self.mac {
+            shared.join(mac, device.1);
+            self.device = Some(device);
+        }
     }
 
     /// Error control stands above its MAC; none but a polled one can.
@@ -69,6 +91,15 @@ impl RadioPort {
     }
     pub const fn mac(&self) -> &RadioMac {
         &self.mac
+    }
+    pub const fn mac_mut(&mut self) -> &mut RadioMac {
+        &mut self.mac
+    }
+    /// The radio at which packets for this peer come in: another one only where both are multi-link devices.
+    #[inline]
+    pub fn entrance(&self, peer: Address, host: &Host<'_>) -> RadioId {
+        let shared = self.device.and_then(|(device, _)| host.devices[device].entrance(peer));
+        shared.unwrap_or(self.radio)
     }
     /// Whether packets can be settled in another order than that in which they were sent.
     #[inline]
@@ -136,9 +167,31 @@ impl RadioPort {
     /// The same in place: where the input is known beforehand, of the machine only what it means is left.
     #[inline(always)]
     pub fn drive(&mut self, input: Option<MacInput<Msdu>>, host: &mut Host<'_>) {
+        if let Some(device) = self.device {
+            return self.drive_link(device, input, host);
+        }
         let (radio, now) = (self.radio, host.now);
         let wake = self.mac.step(now, input, |output| host.on_mac_output(radio, output));
         host.wakeups.arm(now, MachineId::Mac(radio), wake);
+    }
+
+    /// Drives a link of a device, with what that lends it.
+    #[inline(never)]
+    fn drive_link(&mut self, (device, place): (DeviceId, u8), input: Option<MacInput<Msdu>>, host: &mut Host<'_>) {
+        let (radio, now) = (self.radio, host.now);
+        self.borrow(device, host);
+        let wake = self.mac.step(now, input, |output| host.on_mac_output(radio, output));
+        self.borrow(device, host);
+        host.wakeups.arm(now, MachineId::Mac(radio), wake);
+        let Host { devices, pending, .. } = host;
+        pending.extend(devices[device].woken(place).map(Work::Renew));
+    }
+
+    /// Borrows what the links of a device share, or gives it back.
+    fn borrow(&mut self, device: DeviceId, host: &mut Host<'_>) {
+        if let RadioMac::Edca(mac) = &mut self.mac {
+            host.devices[device].shared.exchange(mac);
+        }
     }
 
     /// A frame for it was lost.
@@ -253,12 +306,19 @@ impl RadioPort {
     }
 
     /// Free space of the queue in which a packet of this user priority would wait for this neighbour.
-    pub fn free_space(&self, neighbour: Address, priority: u8) -> FreeSpace {
-        self.mac.free_space(neighbour, priority, self.queue_limit)
+    pub fn free_space(&self, neighbour: Address, priority: u8, host: &Host<'_>) -> FreeSpace {
+        match self.device {
+            None => self.mac.free_space(neighbour, priority, self.queue_limit),
+            Some((device, _)) => {
+                let waiting = host.devices[device].shared.category_len(AccessCategory::of_priority(priority));
+                FreeSpace::device(waiting, self.queue_limit)
+            }
+        }
     }
 
     /// Free space of the interface queue, for any neighbour.
-    pub fn interface_queue(&self) -> FreeSpace {
-        FreeSpace::device(self.mac.queue_len(), self.queue_limit)
+    pub fn interface_queue(&self, host: &Host<'_>) -> FreeSpace {
+        let shared = self.device.map(|(device, _)| host.devices[device].shared.queue_len());
+        FreeSpace::device(shared.unwrap_or_else(|| self.mac.queue_len()), self.queue_limit)
     }
 }

@@ -282,10 +282,10 @@ impl RadioTrunkPort {
     }
 
     /// Free space of the first queue on a packet's way: where selection chooses a member, that of its radio.
-    pub fn free_space(&self, radios: &Table<RadioId, RadioPort>) -> FreeSpace {
+    pub fn free_space(&self, radios: &Table<RadioId, RadioPort>, host: &Host<'_>) -> FreeSpace {
         match self.selection.as_ref().and_then(|selection| selection.way()) {
             None => self.own_queue(),
-            Some(Way::Member(member)) => radios[self.members[usize::from(member.0)].0].interface_queue(),
+            Some(Way::Member(member)) => radios[self.members[usize::from(member.0)].0].interface_queue(host),
             Some(Way::Waits(count)) => FreeSpace::device(count, 1),
         }
     }

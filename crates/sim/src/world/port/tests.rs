@@ -50,6 +50,7 @@ fn ports_of(radios: [&str; 2], text: &str) -> (Ports, Host<'static>) {
         medium,
         killers: None,
         packets: Packets::default(),
+        devices: Default::default(),
         observer: None,
         powers: Default::default(),
         account: None,
@@ -199,7 +200,7 @@ mod radio {
     fn a_full_interface_queue_gives_the_packet_back() {
         let (mut ports, mut host) = ports("[{ name = \"x\", channel = 1, queue = 1 }]", "");
         let mut sent = 0;
-        while ports.radios[OWN].free_space(PEER.address(), 0).is_there() {
+        while ports.radios[OWN].free_space(PEER.address(), 0, &host).is_there() {
             let next = packet(&mut host, 1_000);
             ports.radios[OWN].send(PEER.address(), Msdu::plain(next), &mut host);
             sent += 1;
@@ -292,7 +293,7 @@ mod radio_trunk {
         let text = "[[trunk]]\nname = \"air\"\nbetween = [\"a\", \"b\"]\npolicy = { queue = 3, member_queue = 1 }\n";
         let (mut ports, mut host) = ports("[1]", text);
         let mut sent = 0;
-        while ports.radio_trunks[END].free_space(&ports.radios).is_there() {
+        while ports.radio_trunks[END].free_space(&ports.radios, &host).is_there() {
             let next = packet(&mut host, 500);
             ports.radio_trunks[END].send(next, &mut host);
             carry_out(&mut ports, &mut host);
@@ -395,7 +396,7 @@ mod error_control {
             let next = packet(&mut host, 500);
             ports.radios[radio].send(peer, Msdu::plain(next), &mut host);
         }
-        assert!(!ports.radios[radio].free_space(peer, 0).is_there());
+        assert!(!ports.radios[radio].free_space(peer, 0, &host).is_there());
         let settled = outputs(&mut ports, id, &mut host);
         let full = settled.iter().filter(|next| matches!(next, Next::Settle(_, Err(_)))).count();
         assert!((1..=2).contains(&full), "{settled:?}");

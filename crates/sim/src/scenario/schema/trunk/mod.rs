@@ -1,6 +1,7 @@
-//! `[[trunk]]`, by what its members are: [`radios`] or [`links`].
+//! `[[trunk]]`, by what its members are: [`radios`], [`links`], or the links of [`multi_link`] devices.
 
 mod links;
+mod multi_link;
 mod radios;
 
 use crate::scenario::reader::View;
@@ -11,9 +12,10 @@ use crate::scenario::spec::{Link, Node, Trunk};
 enum Over {
     Radios,
     Links,
+    MultiLink,
 }
 
-const KINDS: [(&str, Over); 2] = [("radios", Over::Radios), ("links", Over::Links)];
+const KINDS: [(&str, Over); 3] = [("radios", Over::Radios), ("links", Over::Links), ("mld", Over::MultiLink)];
 
 /// Reads all trunks, in the order of the file.
 pub(super) fn read(views: &[View<'_>], nodes: &[Node], links: &[Link]) -> Vec<Trunk> {
@@ -25,8 +27,12 @@ pub(super) fn read(views: &[View<'_>], nodes: &[Node], links: &[Link]) -> Vec<Tr
             Over::Radios => {
                 Trunk::Radios(radios::read(view, name, nodes, &names, trunks.iter().filter_map(Trunk::radios)))
             }
+            Over::MultiLink => Trunk::MultiLink(multi_link::read(view, name, nodes, &names, &trunks)),
             Over::Links => Trunk::Links(links::read(view, name, &names, links, trunks.iter().filter_map(Trunk::links))),
         };
+        if trunk.radios().is_some() {
+            trunks.iter().filter_map(Trunk::multi_link).for_each(|other| multi_link::apart(view, other, &trunk));
+        }
         trunks.push(trunk);
     }
     trunks

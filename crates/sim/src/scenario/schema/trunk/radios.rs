@@ -63,7 +63,8 @@ fn shared<'o>(view: &View<'_>, trunk: &RadioTrunk, others: impl Iterator<Item = 
     }
 }
 
-fn members(view: &View<'_>, ends: [usize; 2], nodes: &[Node]) -> Vec<[usize; 2]> {
+/// The members that are named, or every channel that both ends share.
+pub(super) fn members(view: &View<'_>, ends: [usize; 2], nodes: &[Node]) -> Vec<[usize; 2]> {
     let [a, b] = ends.map(|i| &nodes[i]);
     if let Some(given) = view.optional("members", "every channel that both ends share", reader::list) {
         if given.is_empty() {

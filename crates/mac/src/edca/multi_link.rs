@@ -1,0 +1,69 @@
+//! Multi-link devices: several EDCA stations, each a link with its own channel, under one upper part (802.11be-2024,
+//! 35.3).
+//!
+//! ```text
+//!               MultiLink: packets, numbers, windows, order      one for the device
+//!                /            |            \
+//!             Edca          Edca          Edca                   functions, exchange, answers: one for each link
+//! ```
+//!
+//! Whoever drives a link lends it the upper part for the time of the call; between calls the device has it. So an MPDU
+//! is given to a link when that has won its TXOP, and one that was lost goes again on whichever link is next.
+
+use super::Edca;
+use super::category::AccessCategory;
+use super::config::EdcaConfig;
+use super::link::LinkId;
+use super::traffic::Traffic;
+use crate::frame::Address;
+use airbraid_engine::Packet;
+
+/// The upper part of a multi-link device, which its links share.
+#[derive(Clone, Debug)]
+pub struct MultiLink<P>(Traffic<P>);
+
+impl<P: Packet + Copy> MultiLink<P> {
+    /// The upper part of a device whose queue, window and agreements are those of `config`.
+    pub fn new(config: &EdcaConfig) -> Self {
+        Self(Traffic::new(config))
+    }
+
+    /// A station becomes the link of the device at this place, below 15.
+    pub fn join(&mut self, station: &mut Edca<P>, place: u8) {
+        let id = LinkId(place);
+        station.planner.link.join(id);
+        AccessCategory::ALL.into_iter().for_each(|category| self.0.set_idle(id, category, true));
+    }
+
+    /// A link leads to this address of a multi-link peer, which has the address `device` for the layer above.
+    pub fn add_way(&mut self, station: &mut Edca<P>, address: Address, device: Address) {
+        station.planner.link.add_peer(address, device);
+        self.0.share(device, station.planner.link.id);
+    }
+
+    /// Lends the upper part to a link, or takes it back from it.
+    #[inline]
+    pub fn exchange(&mut self, station: &mut Edca<P>) {
+        std::mem::swap(&mut self.0, &mut station.traffic);
+    }
+
+    /// Whether the link at this place must be told ([`MacInput::Renew`](crate::MacInput::Renew)) that it has something
+    /// to send again.
+    #[inline]
+    pub fn wakes(&self, place: u8) -> bool {
+        self.0.wakes(LinkId(place))
+    }
+
+    /// MSDUs of a category that wait or are not acknowledged yet.
+    pub fn category_len(&self, category: AccessCategory) -> usize {
+        self.0.count(category)
+    }
+    /// The same of all categories.
+    pub fn queue_len(&self) -> usize {
+        self.0.len()
+    }
+    /// MPDUs that have come and wait for others before them.
+    pub fn holding(&self) -> u32 {
+        self.0.holding()
+    }
+}

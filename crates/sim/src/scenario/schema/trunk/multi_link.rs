@@ -1,0 +1,96 @@
+//! A `[[trunk]]` of multi-link devices: the radios of two neighbours that are the links of each.
+
+use super::radios;
+use crate::scenario::reader::{Foreign, View};
+use crate::scenario::schema::between;
+use crate::scenario::spec::{Mac, MultiLinkTrunk, Node, Trunk};
+
+/// Keys that only a trunk above the MAC has.
+static FOREIGN: Foreign =
+    Foreign { keys: &["header", "select", "policy"], owner: "a trunk above the MAC", own: "a trunk of devices" };
+
+/// Most links of a device (802.11be-2024, 9.4.2.312.4).
+const LINKS_MAX: usize = 15;
+
+/// The use of several links at once.
+#[derive(Clone, Copy, PartialEq)]
+enum Operation {
+    SimultaneousTransmitAndReceive,
+}
+
+/// Where an MPDU is given to a link.
+#[derive(Clone, Copy, PartialEq)]
+enum Allocation {
+    Shared,
+}
+
+/// Reads one trunk, behind `others` in the file.
+pub(super) fn read(
+    view: &View<'_>,
+    name: String,
+    nodes: &[Node],
+    names: &[String],
+    others: &[Trunk],
+) -> MultiLinkTrunk {
+    let ends = between(view, names);
+    view.beside(&FOREIGN);
+    let why = "each link sends and receives as if it were alone";
+    view.choice(
+        "mode",
+        &[("str", Operation::SimultaneousTransmitAndReceive)],
+        Operation::SimultaneousTransmitAndReceive,
+        why,
+    );
+    let why = "one queue; the link that has won the medium takes what waits longest";
+    view.choice("allocation", &[("shared", Allocation::Shared)], Allocation::Shared, why);
+    let members = ends.map(|ends| radios::members(view, ends, nodes)).unwrap_or_default();
+    let trunk = MultiLinkTrunk { name, between: ends.unwrap_or_default(), members };
+    acknowledges(view, &trunk, nodes);
+    others.iter().for_each(|other| apart(view, &trunk, other));
+    trunk
+}
+
+/// The radios of a trunk, each with its node.
+fn radios_of(trunk: &MultiLinkTrunk) -> impl Iterator<Item = (usize, usize)> {
+    trunk.members.iter().flat_map(|member| [0, 1].map(|side| (trunk.between[side], member[side])))
+}
+
+/// A device acknowledges by blocks on all of its links.
+fn acknowledges(view: &View<'_>, trunk: &MultiLinkTrunk, nodes: &[Node]) {
+    let has_agreements = |(node, radio): (usize, usize)| match &nodes[node].radios[radio].mac {
+        Mac::Edca(config) => config.aggregation.ampdu.is_some(),
+        _ => false,
+    };
+    view.require(
+        radios_of(trunk).all(has_agreements),
+        "over",
+        || format!("a link of trunk `{}` has no block acknowledgements", trunk.name),
+        "give its radios standard = \"802.11n\" or newer, and leave their `ampdu` on",
+    );
+    view.require(
+        trunk.members.len() <= LINKS_MAX,
+        "members",
+        || format!("{} links are too many", trunk.members.len()),
+        "a device has at most 15",
+    );
+}
+
+/// An access point's radios may lead to several devices; no two trunks lead to one, and none is above another.
+pub(super) fn apart(view: &View<'_>, trunk: &MultiLinkTrunk, other: &Trunk) {
+    let (between, members) = match other {
+        Trunk::Radios(other) => (other.between, &other.members),
+        Trunk::MultiLink(other) => (other.between, &other.members),
+        Trunk::Links(_) => return,
+    };
+    let is_parallel = between == trunk.between || between == [trunk.between[1], trunk.between[0]];
+    let is_above = other.radios().is_some();
+    let taken = |at: (usize, usize)| {
+        [0, 1].into_iter().any(|side| between[side] == at.0 && members.iter().any(|member| member[side] == at.1))
+    };
+    view.require(
+        !((is_parallel || is_above) && radios_of(trunk).any(taken)),
+        "members",
+        || format!("trunks `{}` and `{}` use the same radios", other.name(), trunk.name),
+        "give each trunk its own members",
+    );
+}

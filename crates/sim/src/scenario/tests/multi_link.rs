@@ -1,0 +1,37 @@
+//! Trunks of multi-link devices: their links, and what cannot be.
+
+use super::{BASE, errors, spec};
+
+/// The base with radios of this standard and a trunk of devices with these keys; `more` stands at the end.
+fn text(standard: &str, keys: &str, more: &str) -> String {
+    let radios = format!("standard = \"{standard}\"\nband = \"5 GHz\"\nwidth = \"20 MHz\"");
+    let text = BASE.replacen("rate = \"11 Mbit/s\"", &radios, 1).replace("radios = [1, 5]", "radios = [36, 40, 44]");
+    text.replacen("between = [\"a\", \"b\"]", &format!("between = [\"a\", \"b\"]\nover = \"mld\"\n{keys}"), 1) + more
+}
+
+#[test]
+fn every_channel_that_both_ends_share_is_a_link() {
+    let spec = spec(&text("802.11be", "mode = \"str\"\nallocation = \"shared\"", ""));
+    let trunk = spec.multi_link_trunks().next().unwrap();
+    assert_eq!((trunk.name.as_str(), trunk.between), ("air", [0, 1]));
+    assert_eq!(trunk.members, [[0, 0], [1, 1], [2, 2]]);
+    assert!(spec.trunks[0].radios().is_none() && spec.trunks[0].links().is_none());
+}
+
+#[track_caller]
+fn refused(text: &str, expected: &str) {
+    let errors = errors(text);
+    assert!(errors.contains(expected), "says\n{errors}\nand not\n{expected}");
+}
+
+#[test]
+fn what_no_device_can_be_is_refused_with_the_remedy() {
+    refused(&text("802.11a", "", "").replacen("width = \"20 MHz\"", "", 1), "has no block acknowledgements");
+    refused(&text("802.11be", "policy = { queue = 5 }", ""), "`policy`");
+    refused(&text("802.11be", "mode = \"emlsr\"", ""), "`emlsr` is not known here");
+    let parallel = "[[trunk]]\nname = \"other\"\nbetween = [\"b\", \"a\"]\nmembers = [\"ch44\"]\nover = \"mld\"\n";
+    refused(&text("802.11be", "", parallel), "trunks `air` and `other` use the same radios");
+    refused(&text("802.11be", "", &parallel.replacen("over = \"mld\"\n", "", 1)), "use the same radios");
+    let apart = text("802.11be", "members = [\"ch36\", \"ch40\"]", parallel);
+    assert_eq!(spec(&apart).multi_link_trunks().count(), 2);
+}
