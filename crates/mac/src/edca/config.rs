@@ -48,6 +48,17 @@ pub enum Repair {
     Retransmit,
 }
 
+/// The link of a multi-link device on which a block acknowledgement that did not come is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RequestLink {
+    /// The link of the data.
+    #[default]
+    OfData,
+    /// Whichever has the medium first. The receiver keeps one scoreboard for all of its links (802.11be-2024, 35.3.8,
+    /// allows an answer to tell of other links).
+    Any,
+}
+
 /// The use of a wide channel of which a secondary part is busy (10.23.2.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bandwidth {

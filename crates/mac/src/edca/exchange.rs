@@ -186,8 +186,14 @@ impl<P: Packet + Copy> Edca<P> {
             self.rates.on_result(planned.ppdu.header.to, grade, data.mpdus().len() as u32, came as u32);
         }
         let queue = self.traffic.queue_mut(planned.queue);
-        let ppdu = queue.on_answer(self.planner.link.id).unwrap_or(planned.ppdu);
-        self.settle_acknowledged(planned.queue, &ppdu, |sequence| answer.acknowledges(sequence));
+        let request = match planned.ppdu.content {
+            Content::BlockAckRequest { start } => Some(start),
+            _ => None,
+        };
+        let doubtful = queue.on_answer(self.planner.link.id, request);
+        for ppdu in std::iter::once(&planned.ppdu).chain(&doubtful) {
+            self.settle_acknowledged(planned.queue, ppdu, |sequence| answer.acknowledges(sequence));
+        }
         self.settle_otherwise(planned.queue, answer);
         self.go_on(now);
     }
@@ -197,7 +203,7 @@ impl<P: Packet + Copy> Edca<P> {
         let Some(data) = ppdu.data() else { return };
         let limit = self.mpdu_limit(id);
         let queue = self.traffic.queue_mut(id);
-        let (mut left, mut is_gap) = (0, false);
+        let (mut left, mut gap) = (0, None);
         for (place, mpdu) in (0..).zip(data.mpdus()) {
             if !is_acknowledged(mpdu.sequence) {
                 if let Some(slot) = queue.originator.lose(mpdu.sequence, limit) {
@@ -208,7 +214,7 @@ impl<P: Packet + Copy> Edca<P> {
                         self.outputs.push_back(MacOutput::Status { msdu, outcome, attempts });
                     }
                     self.stats.retry_limit_drops += 1;
-                    is_gap = true;
+                    gap = Some(mpdu.sequence);
                 }
             } else if queue.originator.acknowledge(mpdu.sequence) {
                 left += data.msdus_of(mpdu).len() as u32;
@@ -217,8 +223,8 @@ impl<P: Packet + Copy> Edca<P> {
         }
         queue.originator.advance();
         // The receiver must not wait for what will never come.
-        if is_gap && queue.is_agreed {
-            queue.request(self.planner.link.id);
+        if let Some(gap) = gap.filter(|_| queue.is_agreed) {
+            queue.add_gap(gap);
         }
         let tid = queue.tid;
         self.traffic.leave(tid, left);

@@ -31,7 +31,7 @@ mod traffic;
 
 pub use beacon::BEACON_INTERVAL_TU;
 pub use category::AccessCategory;
-pub use config::{AggregationConfig, Bandwidth, EdcaConfig, FunctionConfig, Repair};
+pub use config::{AggregationConfig, Bandwidth, EdcaConfig, FunctionConfig, Repair, RequestLink};
 pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
 pub use multi_link::MultiLink;
 
@@ -271,14 +271,29 @@ impl<P: Packet + Copy> Edca<P> {
     /// A category contends if it has something to send and its station is in no exchange of this category.
     #[inline]
     fn renew(&mut self, now: Instant, category: AccessCategory) {
+        self.contend(now, category, false);
+    }
+
+    /// The same, after a backoff in any case where `backs_off` says so.
+    #[inline]
+    fn contend(&mut self, now: Instant, category: AccessCategory, backs_off: bool) {
         if self.functions[category.index()].contends {
             return;
         }
         // What comes for the category that holds the medium is looked at when its TXOP is over.
         let own = self.txop.as_ref().is_some_and(|txop| txop.category == category);
         if !own && self.traffic.can_send(category, self.planner.link.id) {
-            let is_taken = self.is_in_exchange() || self.sense.is_taken(now);
+            let is_taken = backs_off || self.is_in_exchange() || self.sense.is_taken(now);
             self.functions[category.index()].request(&self.sense, now, is_taken);
+        }
+    }
+
+    /// Another link of the device has left something to send. What was lost there is sent after a backoff: two devices
+    /// whose frames have collided would collide again on each link in turn.
+    fn take_over(&mut self, now: Instant) {
+        for category in AccessCategory::ALL {
+            let is_lost = self.traffic.has_lost(category, self.planner.link.id);
+            self.contend(now, category, is_lost);
         }
     }
 
@@ -417,7 +432,7 @@ impl<P: Packet + Copy> Machine for Edca<P> {
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
-            MacInput::Renew => AccessCategory::ALL.into_iter().for_each(|category| self.renew(now, category)),
+            MacInput::Renew => self.take_over(now),
             // It never pulls.
             MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
         }

@@ -12,7 +12,7 @@
 
 use super::Edca;
 use super::category::AccessCategory;
-use super::config::EdcaConfig;
+use super::config::{EdcaConfig, RequestLink};
 use super::link::LinkId;
 use super::traffic::Traffic;
 use crate::frame::Address;
@@ -26,6 +26,12 @@ impl<P: Packet + Copy> MultiLink<P> {
     /// The upper part of a device whose queue, window and agreements are those of `config`.
     pub fn new(config: &EdcaConfig) -> Self {
         Self(Traffic::new(config))
+    }
+
+    /// Requests for a block acknowledgement that did not come go on this link from now on.
+    pub fn with_requests(mut self, link: RequestLink) -> Self {
+        self.0.set_request_link(link);
+        self
     }
 
     /// A station becomes the link of the device at this place, below 15.

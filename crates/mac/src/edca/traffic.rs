@@ -2,8 +2,8 @@
 //! It knows of no medium and no link; a device with several links has one of these and several of those.
 
 use super::category::AccessCategory;
-use super::config::{EdcaConfig, window_max};
-use super::frames::Ppdu;
+use super::config::{EdcaConfig, RequestLink, window_max};
+use super::frames::{Ppdu, SEQUENCES, after, ahead};
 use super::link::{LinkId, Links};
 use super::originator::Originator;
 use super::recipient::Recipient;
@@ -12,6 +12,11 @@ use crate::service::{MacOutput, Msdu, Outcome};
 use airbraid_engine::Packet;
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// Whether a number is another or comes behind it: the one that is ahead by less than half of all numbers.
+fn is_at_or_behind(number: u16, other: u16) -> bool {
+    ahead(other, number) < SEQUENCES / 2
+}
 
 /// Number of traffic identifiers that user priorities make.
 const TIDS: usize = 8;
@@ -32,11 +37,12 @@ pub(super) struct TrafficQueue<P> {
     pub originator: Originator<P>,
     /// The links that lead to the peer.
     links: Links,
-    /// The links on which the peer must be asked what has come, or told what will not come, before more data are sent
-    /// there.
-    requests: Links,
-    /// By link the PPDU whose block acknowledgement was lost: the answer to a request there will tell of it.
+    /// The number behind the newest MPDU that was given up: when the window has passed it, the peer must be told, for
+    /// it waits for what will never come.
+    gap: Option<u16>,
+    /// By link the PPDU whose block acknowledgement was lost: the answer to a request will tell of it.
     in_doubt: Vec<(LinkId, Arc<Ppdu<P>>)>,
+    request_link: RequestLink,
 }
 
 impl<P: Packet + Copy> TrafficQueue<P> {
@@ -48,26 +54,37 @@ impl<P: Packet + Copy> TrafficQueue<P> {
     #[inline]
     pub fn can_send(&self, link: LinkId) -> bool {
         let has_data = self.originator.has_waiting() || (!self.waiting.is_empty() && self.originator.has_space());
-        self.links.contains(link) && (has_data || self.requests.contains(link))
+        self.links.contains(link) && (has_data || self.needs_request(link))
     }
 
-    /// Whether the peer must be asked on a link before more data are sent there.
+    /// Whether the peer must be asked or told on a link before more data are sent there.
+    #[inline]
     pub fn needs_request(&self, link: LinkId) -> bool {
-        self.requests.contains(link)
+        let is_due = |gap| is_at_or_behind(self.originator.start(), gap);
+        self.gap.is_some_and(is_due) || self.in_doubt.iter().any(|(other, _)| self.is_told_on(link, *other))
     }
-    pub fn request(&mut self, link: LinkId) {
-        self.requests.insert(link);
+    /// Whether an answer on a link tells of what another link has sent.
+    fn is_told_on(&self, link: LinkId, other: LinkId) -> bool {
+        self.request_link == RequestLink::Any || link == other
+    }
+    /// An MPDU is given up.
+    pub fn add_gap(&mut self, sequence: u16) {
+        let end = after(sequence, 1);
+        self.gap = Some(self.gap.filter(|gap| is_at_or_behind(*gap, end)).unwrap_or(end));
     }
     /// The block acknowledgement of this PPDU was lost on a link.
     pub fn doubt(&mut self, link: LinkId, ppdu: Arc<Ppdu<P>>) {
-        self.request(link);
         self.in_doubt.push((link, ppdu));
     }
-    /// The peer has answered on a link; returns the PPDU that was in doubt there.
-    pub fn on_answer(&mut self, link: LinkId) -> Option<Arc<Ppdu<P>>> {
-        self.requests.remove(link);
-        let place = self.in_doubt.iter().position(|(other, _)| *other == link)?;
-        Some(self.in_doubt.swap_remove(place).1)
+    /// The peer has answered on a link, perhaps to a request with this start; returns the PPDUs that were in doubt and
+    /// of which the answer tells.
+    pub fn on_answer(&mut self, link: LinkId, request: Option<u16>) -> Vec<Arc<Ppdu<P>>> {
+        self.gap = self.gap.filter(|gap| !request.is_some_and(|start| is_at_or_behind(start, *gap)));
+        let (told, left) =
+            std::mem::take(&mut self.in_doubt).into_iter().partition(|(other, _)| self.is_told_on(link, *other));
+        self.in_doubt = left;
+        let told: Vec<(LinkId, Arc<Ppdu<P>>)> = told;
+        told.into_iter().map(|(_, ppdu)| ppdu).collect()
     }
 
     /// The arrival that decides which queue is served first.
@@ -85,6 +102,8 @@ pub(super) struct Traffic<P> {
     places: Vec<[u16; TIDS]>,
     /// The same of frames to all, by link.
     broadcasts: Vec<[u16; TIDS]>,
+    /// The link on which devices ask.
+    request_link: RequestLink,
     /// The peers that several links lead to.
     shared: Vec<(Address, Links)>,
     /// The links that have nothing to send in a category, and contend as soon as there is something.
@@ -109,6 +128,7 @@ impl<P: Packet + Copy> Traffic<P> {
             queues: Vec::new(),
             places: Vec::new(),
             broadcasts: Vec::new(),
+            request_link: RequestLink::OfData,
             shared: Vec::new(),
             idle: [Links::default(); AccessCategory::COUNT],
             by_category: [const { Vec::new() }; AccessCategory::COUNT],
@@ -119,6 +139,11 @@ impl<P: Packet + Copy> Traffic<P> {
             has_agreements: aggregation.ampdu.is_some(),
             recipients: Vec::new(),
         }
+    }
+
+    /// From now on requests go on this link.
+    pub fn set_request_link(&mut self, link: RequestLink) {
+        self.request_link = link;
     }
 
     /// A link more leads to a multi-link peer.
@@ -196,8 +221,9 @@ impl<P: Packet + Copy> Traffic<P> {
             is_agreed,
             originator: Originator::new(if is_agreed { self.window } else { 1 }),
             links: shared.map_or(Links::of(link), |(_, links)| *links),
-            requests: Links::default(),
+            gap: None,
             in_doubt: Vec::new(),
+            request_link: self.request_link,
         });
     }
 
@@ -240,6 +266,12 @@ impl<P: Packet + Copy> Traffic<P> {
     /// Whether a category has anything that may be sent on a link.
     pub fn can_send(&self, category: AccessCategory, link: LinkId) -> bool {
         self.by_category[category.index()].iter().any(|id| self.queue(*id).can_send(link))
+    }
+
+    /// Whether a category has anything for a link that was lost.
+    pub fn has_lost(&self, category: AccessCategory, link: LinkId) -> bool {
+        let is_lost = |queue: &TrafficQueue<P>| queue.links.contains(link) && queue.originator.has_waiting();
+        self.by_category[category.index()].iter().any(|id| is_lost(self.queue(*id)))
     }
 
     /// Whether packets of a category wait for a window that is full.

@@ -9,7 +9,7 @@ use airbraid_engine::trunk::bonding::{BondPolicy, MemberConfig};
 use airbraid_engine::trunk::paper::PaperPolicy;
 use airbraid_engine::{TrafficClass, link};
 use airbraid_mac::dcf::DcfConfig;
-use airbraid_mac::edca::EdcaConfig;
+use airbraid_mac::edca::{EdcaConfig, RequestLink};
 use airbraid_mac::multichannel::MultichannelConfig;
 use airbraid_mac::phy::Phy;
 use airbraid_mac::polled::PolledConfig;
@@ -439,6 +439,8 @@ pub struct MultiLinkTrunk {
     pub between: [usize; 2],
     /// For each link the index of the radio at either end (same channel); the first takes the packets.
     pub members: Vec<[usize; 2]>,
+    /// The link on which its ends ask for a block acknowledgement that did not come.
+    pub request_link: RequestLink,
 }
 
 /// Interface selection among the members of a trunk.

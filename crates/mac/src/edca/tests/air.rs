@@ -2,7 +2,7 @@
 //! duplex, and a test decides which frames and MPDUs are lost. Or a few devices with several links, each link on a
 //! medium of its own: then the stations of a device stand side by side, and the first gives it its address.
 
-use super::super::{AccessCategory, Content, Edca, EdcaConfig, MpduSet, MultiLink, Ppdu};
+use super::super::{AccessCategory, Content, Edca, EdcaConfig, MpduSet, MultiLink, Ppdu, RequestLink};
 use crate::frame::{Address, Frame, FrameKind};
 use crate::service::{MacInput, MacOutput, Msdu, Outcome};
 use airbraid_engine::{Packet, Stream, Wake, step};
@@ -79,6 +79,8 @@ pub struct Air {
     pub references: Vec<BTreeMap<u32, u32>>,
     /// Packets that were sent and whose fate is not known to their sender, with receiver, TID and sequence number.
     outstanding: Vec<BTreeMap<u32, (u32, u8, u16)>>,
+    /// Packets whose sender was told of their fate.
+    told: BTreeSet<u32>,
     window: u16,
     wakes: Vec<Option<Wake>>,
     sent: Vec<Sent>,
@@ -138,6 +140,7 @@ impl Air {
             outcomes: vec![],
             references: vec![BTreeMap::new(); n],
             outstanding: vec![BTreeMap::new(); n],
+            told: BTreeSet::new(),
             window: config.aggregation.window,
             wakes: vec![None; n],
             sent: vec![],
@@ -150,10 +153,10 @@ impl Air {
     }
 
     /// Devices that are all peers of each other, and the number of their links.
-    pub fn of_devices(config: EdcaConfig, count: u32, links: u32, seed: u64) -> Self {
+    pub fn of_devices(config: EdcaConfig, count: u32, links: u32, requests: RequestLink, seed: u64) -> Self {
         let mut air = Self { links: links as usize, ..Self::new(config, count * links, seed) };
         for device in 0..count {
-            let mut shared = MultiLink::new(&config);
+            let mut shared = MultiLink::new(&config).with_requests(requests);
             for link in 0..links {
                 let station = &mut air.stations[(device * links + link) as usize];
                 shared.join(station, link as u8);
@@ -383,6 +386,7 @@ impl Air {
                     let device = self.device(station);
                     self.outcomes.push((device, packet.id, Outcome::Acknowledged));
                     self.outstanding[device].remove(&packet.id);
+                    self.told.insert(packet.id);
                 }
                 let ids: Vec<u16> = packets.iter().map(|packet| packet.id as u16).collect();
                 self.note(self.now, &format!("{me} is done with {}", runs(&ids)));
@@ -391,6 +395,7 @@ impl Air {
                 let device = self.device(station);
                 self.outcomes.push((device, msdu.packet.id, outcome));
                 self.outstanding[device].remove(&msdu.packet.id);
+                self.told.insert(msdu.packet.id);
                 self.note(self.now, &format!("{me} is done with {}: {outcome:?}, {attempts} sent", msdu.packet.id));
             }
             MacOutput::Deliver { from, packet } => {
@@ -409,7 +414,10 @@ impl Air {
         let peer = self.device(ppdu.header.to.0 as usize) as u32;
         for mpdu in data.mpdus() {
             for packet in data.msdus_of(mpdu) {
-                self.outstanding[station].insert(packet.id, (peer, ppdu.tid, mpdu.sequence));
+                // Told of while its PPDU waited for a CTS: it goes in vain.
+                if !self.told.contains(&packet.id) {
+                    self.outstanding[station].insert(packet.id, (peer, ppdu.tid, mpdu.sequence));
+                }
             }
         }
         for number in data.mpdus().iter().map(|mpdu| mpdu.sequence) {

@@ -3,7 +3,7 @@
 mod air;
 mod recipient;
 
-use super::{AccessCategory, EdcaConfig, Repair, Vector};
+use super::{AccessCategory, EdcaConfig, Repair, RequestLink, Vector};
 use crate::frame::FrameKind;
 use crate::phy::OFDM_RATES;
 use crate::ppdu::{Band, Choice, Format, Mode, Width};
@@ -282,12 +282,13 @@ proptest! {
         mut config in configs(),
         seed: u64,
         links in 2u32..4,
+        requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
         permille in [0u32..500, 0u32..500, 0u32..500],
         outage in (0usize..3, 0u64..40_000, 0u64..40_000),
         packets in sendings(),
     ) {
         config.aggregation.ampdu = config.aggregation.ampdu.or(Some(Bytes::new(65_535)));
-        let mut air = Air::of_devices(config, 3, links, seed);
+        let mut air = Air::of_devices(config, 3, links, requests, seed);
         air.fate = losses(seed, permille, 60_000);
         air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
         check(air, &packets)?;
@@ -296,7 +297,7 @@ proptest! {
 
 #[test]
 fn what_came_on_one_link_waits_for_what_another_lost() {
-    let mut air = Air::of_devices(config(), 2, 2, 1);
+    let mut air = Air::of_devices(config(), 2, 2, RequestLink::OfData, 1);
     // The second MPDU of the first link's A-MPDU is lost.
     air.fate = Box::new(|now, kind, _, place| now < at(600) && kind == FrameKind::Data && place == 1);
     for id in 0..3 {

@@ -7,7 +7,7 @@ use super::mac::RadioMac;
 use super::radio::RadioPort;
 use crate::scenario::spec::{Mac, Spec};
 use airbraid_mac::Address;
-use airbraid_mac::edca::MultiLink;
+use airbraid_mac::edca::{MultiLink, RequestLink};
 
 /// The devices of a scenario: each node whose radios are members of multi-link trunks is one.
 pub fn devices(spec: &Spec, radio_map: &RadioMap, radios: &mut Table<RadioId, RadioPort>) -> Table<DeviceId, Device> {
@@ -19,7 +19,9 @@ pub fn devices(spec: &Spec, radio_map: &RadioMap, radios: &mut Table<RadioId, Ra
         links.sort_unstable();
         links.dedup();
         let Some(Mac::Edca(config)) = links.first().map(|first| &spec.nodes[node].radios[*first].mac) else { continue };
-        let mut shared = MultiLink::new(config);
+        let any = own.iter().any(|(trunk, _)| trunk.request_link == RequestLink::Any);
+        let requests = if any { RequestLink::Any } else { RequestLink::OfData };
+        let mut shared = MultiLink::new(config).with_requests(requests);
         let links: Vec<RadioId> = links.into_iter().map(|radio| radio_map.id((node, radio))).collect();
         let id = DeviceId::new(devices.ids().count());
         for (place, radio) in (0..).zip(&links) {

@@ -4,6 +4,7 @@ use super::radios;
 use crate::scenario::reader::{Foreign, View};
 use crate::scenario::schema::between;
 use crate::scenario::spec::{Mac, MultiLinkTrunk, Node, Trunk};
+use airbraid_mac::edca::RequestLink;
 
 /// Keys that only a trunk above the MAC has.
 static FOREIGN: Foreign =
@@ -44,7 +45,10 @@ pub(super) fn read(
     let why = "one queue; the link that has won the medium takes what waits longest";
     view.choice("allocation", &[("shared", Allocation::Shared)], Allocation::Shared, why);
     let members = ends.map(|ends| radios::members(view, ends, nodes)).unwrap_or_default();
-    let trunk = MultiLinkTrunk { name, between: ends.unwrap_or_default(), members };
+    let words = [("data", RequestLink::OfData), ("any", RequestLink::Any)];
+    let why = "the link of the data";
+    let request_link = view.choice("request_link", &words, RequestLink::OfData, why);
+    let trunk = MultiLinkTrunk { name, between: ends.unwrap_or_default(), members, request_link };
     acknowledges(view, &trunk, nodes);
     others.iter().for_each(|other| apart(view, &trunk, other));
     trunk
