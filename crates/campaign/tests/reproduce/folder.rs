@@ -184,8 +184,8 @@ fn every_row_of_the_papers_is_covered() {
         let paper = Paper::read(&library, &name).unwrap();
         let uncovered: Vec<&str> =
             paper.rows.iter().filter(|o| o.formula.is_none()).map(|o| o.row.id.as_str()).collect();
-        // Multi-link operation is not modelled.
-        let expected = if name == "wifi" { 5 } else { 0 };
+        // The access delay apart from the wait in the queue is no metric.
+        let expected = if name == "wifi" { 2 } else { 0 };
         assert_eq!(uncovered.len(), expected, "{name}: {uncovered:?}");
         assert!(paper.rows.iter().all(|o| o.formula.is_some() || !o.note.is_empty()), "{name}");
         for quick in [false, true] {
