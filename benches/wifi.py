@@ -211,7 +211,7 @@ def members(links):
     return f"sweep.trunk.air.members=[{json.dumps(links)}]"
 
 
-def count(links):
+def in_words(links):
     """Their number in words."""
     return "one link" if len(links) == 1 else f"{len(links)} links"
 
@@ -221,12 +221,13 @@ def multi_link(options):
     table = Table(options, "multi-link")
     for links, goodput, allowed in LINKS:
         runs = run(options, "two_links", [NS3, members(links)], 4.2, "mlo")
-        table.value(f"{count(links)}: goodput", goodput, total(runs), allowed)
+        table.value(f"{in_words(links)}: goodput", goodput, total(runs), allowed)
     for links, repair, mine, others in CROWDED:
-        words = [NS3, members(links), "sweep.radio.block_ack_repair=" + json.dumps([repair.split('"')[1]])]
+        swept = {"radio.block_ack_repair": repair.split('"')[1], "trunk.air.request_link": "data"}
+        words = [NS3, members(links), *(f"sweep.{key}={json.dumps([value])}" for key, value in swept.items())]
         runs = run(options, "neighbours", words, 4.2, "mlo")
         first = statistics.mean(one["flows"][0]["goodput_bps"] for one in runs) / 1e6
-        name = f"{count(links)}, five older stations, {how([repair])}"
+        name = f"{in_words(links)}, five older stations, {how([repair])}"
         for what, (theirs, deviation), ours in (("goodput", mine, first), ("older", others, total(runs) - first)):
             table.value(f"{name}: {what}", theirs, ours, max(0.03, 2 * deviation / theirs))
     for links, load, mean, p99 in LINK_DELAYS:
@@ -234,7 +235,7 @@ def multi_link(options):
         runs = run(options, "delay", words, 5.2, "mlo")
         for what, theirs in (("mean", mean), ("p99", p99)):
             ours = statistics.mean(one["flows"][0]["delay_s"][what] for one in runs) * 1e6
-            table.value(f"{count(links)}, {load} Mbit/s: {what}", theirs, ours, 0.10)
+            table.value(f"{in_words(links)}, {load} Mbit/s: {what}", theirs, ours, 0.10)
     for algorithm, goodput in LINK_TCP:
         runs = run(options, "tcp", [NS3, f'sweep.flow.down.transport.tcp=["{algorithm}"]'], 5.2, "mlo")
         table.value(f"TCP over two links, {algorithm}", goodput, total(runs), 0.03)

@@ -5,7 +5,7 @@
 
 use crate::error::LabError;
 use airbraid_sim::record::ip_address;
-use airbraid_sim::scenario::spec::{Host, Interface, Spec};
+use airbraid_sim::scenario::spec::{Host, Interface, Spec, Trunk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -132,11 +132,13 @@ impl Layout {
 
     fn add_each(&mut self, spec: &Spec, node: usize, networks: &[Network]) -> Result<(), LabError> {
         let state = &spec.nodes[node];
-        if let Some(trunk) = spec.radio_trunks().find(|trunk| trunk.between.contains(&node)) {
+        let is_over_radios = |trunk: &&Trunk| trunk.links().is_none() && trunk.between().contains(&node);
+        if let Some(trunk) = spec.trunks.iter().find(is_over_radios) {
             return Err(LabError::Input(format!(
                 "node `{}` is attached by its radios, and trunk `{}` ends there: leave the trunk out, or say attach = \
                  \"trunk\"",
-                state.name, trunk.name
+                state.name,
+                trunk.name()
             )));
         }
         let links = spec.links.iter().enumerate().filter(|(_, link)| link.between.contains(&node));

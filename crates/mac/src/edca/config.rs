@@ -54,8 +54,7 @@ pub enum RequestLink {
     /// The link of the data.
     #[default]
     OfData,
-    /// Whichever has the medium first. The receiver keeps one scoreboard for all of its links (802.11be-2024, 35.3.8,
-    /// allows an answer to tell of other links).
+    /// Whichever has the medium first: for a receiver that keeps one scoreboard for all of its links.
     Any,
 }
 
@@ -271,8 +270,8 @@ impl EdcaConfig {
     }
 }
 
-/// The longest window of agreements with a station that sends in this format (802.11-2020, 10.25.2 and 26.4.3;
-/// 802.11be-2024, 35.4): 64, 256 from HE on, 1024 from EHT on.
+/// The longest window of agreements with a station that sends in this format: 64, 256 from HE on, 1024 from EHT on
+/// (802.11-2020, 802.11ax-2021 and 802.11be-2024).
 pub(super) fn window_max(vector: &Vector) -> u16 {
     match vector {
         Vector::Mode(mode) if mode.choice().format == Format::Eht => 1_024,

@@ -191,7 +191,7 @@ impl<P: Packet + Copy> Edca<P> {
             _ => None,
         };
         let doubtful = queue.on_answer(self.planner.link.id, request);
-        for ppdu in std::iter::once(&planned.ppdu).chain(&doubtful) {
+        for ppdu in std::iter::once(&planned.ppdu).chain(doubtful.iter().map(|(_, ppdu)| ppdu)) {
             self.settle_acknowledged(planned.queue, ppdu, |sequence| answer.acknowledges(sequence));
         }
         self.settle_otherwise(planned.queue, answer);

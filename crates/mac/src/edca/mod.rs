@@ -275,7 +275,7 @@ impl<P: Packet + Copy> Edca<P> {
     }
 
     /// The same, after a backoff in any case where `backs_off` says so.
-    #[inline]
+    #[inline(always)]
     fn contend(&mut self, now: Instant, category: AccessCategory, backs_off: bool) {
         if self.functions[category.index()].contends {
             return;
@@ -356,9 +356,12 @@ impl<P: Packet + Copy> Edca<P> {
         let mut winner: Option<(AccessCategory, Instant)> = None;
         for category in AccessCategory::ALL.into_iter().rev() {
             let (function, link) = (&mut self.functions[category.index()], &self.planner.link);
-            // Another link may have sent what there was.
-            function.contends &= !link.is_shared || self.traffic.can_send(category, link.id);
             if !function.contends {
+                continue;
+            }
+            // Another link may have sent what there was.
+            if link.is_shared && !self.traffic.can_send(category, link.id) {
+                function.contends = false;
                 continue;
             }
             match function.backoff.grant(&self.sense, now) {

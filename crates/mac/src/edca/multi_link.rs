@@ -28,12 +28,6 @@ impl<P: Packet + Copy> MultiLink<P> {
         Self(Traffic::new(config))
     }
 
-    /// Requests for a block acknowledgement that did not come go on this link from now on.
-    pub fn with_requests(mut self, link: RequestLink) -> Self {
-        self.0.set_request_link(link);
-        self
-    }
-
     /// A station becomes the link of the device at this place, below 15.
     pub fn join(&mut self, station: &mut Edca<P>, place: u8) {
         let id = LinkId(place);
@@ -41,10 +35,11 @@ impl<P: Packet + Copy> MultiLink<P> {
         AccessCategory::ALL.into_iter().for_each(|category| self.0.set_idle(id, category, true));
     }
 
-    /// A link leads to this address of a multi-link peer, which has the address `device` for the layer above.
-    pub fn add_way(&mut self, station: &mut Edca<P>, address: Address, device: Address) {
+    /// A link leads to this address of a multi-link peer, which has the address `device` for the layer above and is asked
+    /// on the link `requests`.
+    pub fn add_way(&mut self, station: &mut Edca<P>, address: Address, device: Address, requests: RequestLink) {
         station.planner.link.add_peer(address, device);
-        self.0.share(device, station.planner.link.id);
+        self.0.share(device, station.planner.link.id, requests);
     }
 
     /// Lends the upper part to a link, or takes it back from it.

@@ -84,12 +84,11 @@ impl<P: Copy> Originator<P> {
         self.slots.len()
     }
 
-    /// Numbers one more MPDU, which waits.
+    /// Numbers one more MPDU, which is put into a PPDU.
     #[inline]
     pub fn push(&mut self, packet: P, more: Option<Box<[P]>>, size: u32, arrival: u64) {
-        self.slots.push_back(Slot { packet, more, size, attempts: 0, state: MpduState::Waiting, arrival });
+        self.slots.push_back(Slot { packet, more, size, attempts: 0, state: MpduState::InFlight, arrival });
         self.next = (self.next + 1) % SEQUENCES;
-        self.waiting += 1;
     }
 
     /// The MPDUs from the oldest on, with their numbers.
@@ -104,7 +103,7 @@ impl<P: Copy> Originator<P> {
         self.slots.get_mut(place)
     }
 
-    /// An MPDU is put into a PPDU: no other takes it.
+    /// An MPDU that waits is put into a PPDU: no other takes it.
     #[inline]
     pub fn take(&mut self, sequence: u16) {
         let Some(slot) = self.slot(sequence).filter(|slot| slot.state == MpduState::Waiting) else { return };

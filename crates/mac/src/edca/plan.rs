@@ -216,6 +216,7 @@ impl Planner {
                 }
             }
         }
+        data.mpdus().iter().for_each(|mpdu| queue.originator.take(mpdu.sequence));
         while !is_full && data.mpdus().len() < frames as usize && queue.originator.has_space() {
             let Some(&(packet, arrival)) = queue.waiting.front() else { break };
             let (size, count) = self.next_mpdu(queue);
@@ -227,7 +228,6 @@ impl Planner {
                 queue.originator.push(packet, more, size, arrival);
             }
         }
-        data.mpdus().iter().for_each(|mpdu| queue.originator.take(mpdu.sequence));
         let last = data.mpdus().last()?;
         let mut psdu = u64::from(last.offset + last.size);
         if data.mpdus().len() == 1 && !self.has_single_aggregates() {

@@ -25,6 +25,9 @@ const TIDS: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct QueueId(u16);
 
+/// A PPDU whose block acknowledgement was lost, and its link.
+type Doubt<P> = (LinkId, Arc<Ppdu<P>>);
+
 /// Packets for one peer under one traffic identifier; broadcasts have a queue of their own for each category.
 #[derive(Clone, Debug)]
 pub(super) struct TrafficQueue<P> {
@@ -40,8 +43,8 @@ pub(super) struct TrafficQueue<P> {
     /// The number behind the newest MPDU that was given up: when the window has passed it, the peer must be told, for
     /// it waits for what will never come.
     gap: Option<u16>,
-    /// By link the PPDU whose block acknowledgement was lost: the answer to a request will tell of it.
-    in_doubt: Vec<(LinkId, Arc<Ppdu<P>>)>,
+    /// At most one of each link: the answer to a request will tell of it.
+    in_doubt: Vec<Doubt<P>>,
     request_link: RequestLink,
 }
 
@@ -78,13 +81,12 @@ impl<P: Packet + Copy> TrafficQueue<P> {
     }
     /// The peer has answered on a link, perhaps to a request with this start; returns the PPDUs that were in doubt and
     /// of which the answer tells.
-    pub fn on_answer(&mut self, link: LinkId, request: Option<u16>) -> Vec<Arc<Ppdu<P>>> {
+    pub fn on_answer(&mut self, link: LinkId, request: Option<u16>) -> Vec<Doubt<P>> {
         self.gap = self.gap.filter(|gap| !request.is_some_and(|start| is_at_or_behind(start, *gap)));
-        let (told, left) =
-            std::mem::take(&mut self.in_doubt).into_iter().partition(|(other, _)| self.is_told_on(link, *other));
+        let in_doubt = std::mem::take(&mut self.in_doubt).into_iter();
+        let (told, left) = in_doubt.partition(|(other, _)| self.is_told_on(link, *other));
         self.in_doubt = left;
-        let told: Vec<(LinkId, Arc<Ppdu<P>>)> = told;
-        told.into_iter().map(|(_, ppdu)| ppdu).collect()
+        told
     }
 
     /// The arrival that decides which queue is served first.
@@ -102,10 +104,8 @@ pub(super) struct Traffic<P> {
     places: Vec<[u16; TIDS]>,
     /// The same of frames to all, by link.
     broadcasts: Vec<[u16; TIDS]>,
-    /// The link on which devices ask.
-    request_link: RequestLink,
-    /// The peers that several links lead to.
-    shared: Vec<(Address, Links)>,
+    /// The multi-link peers, with the links that lead to each and the one on which it is asked.
+    shared: Vec<(Address, Links, RequestLink)>,
     /// The links that have nothing to send in a category, and contend as soon as there is something.
     idle: [Links; AccessCategory::COUNT],
     /// The queues of each category.
@@ -128,7 +128,6 @@ impl<P: Packet + Copy> Traffic<P> {
             queues: Vec::new(),
             places: Vec::new(),
             broadcasts: Vec::new(),
-            request_link: RequestLink::OfData,
             shared: Vec::new(),
             idle: [Links::default(); AccessCategory::COUNT],
             by_category: [const { Vec::new() }; AccessCategory::COUNT],
@@ -141,16 +140,11 @@ impl<P: Packet + Copy> Traffic<P> {
         }
     }
 
-    /// From now on requests go on this link.
-    pub fn set_request_link(&mut self, link: RequestLink) {
-        self.request_link = link;
-    }
-
     /// A link more leads to a multi-link peer.
-    pub fn share(&mut self, peer: Address, link: LinkId) {
-        match self.shared.iter_mut().find(|(known, _)| *known == peer) {
-            Some((_, links)) => links.insert(link),
-            None => self.shared.push((peer, Links::of(link))),
+    pub fn share(&mut self, peer: Address, link: LinkId, request_link: RequestLink) {
+        match self.shared.iter_mut().find(|known| known.0 == peer) {
+            Some(known) => known.1.insert(link),
+            None => self.shared.push((peer, Links::of(link), request_link)),
         }
     }
 
@@ -212,7 +206,8 @@ impl<P: Packet + Copy> Traffic<P> {
 
     fn add_queue(&mut self, to: Address, tid: u8, link: LinkId) {
         let is_agreed = self.has_agreements && to != Address::BROADCAST;
-        let shared = self.shared.iter().find(|(peer, _)| *peer == to);
+        let shared = self.shared.iter().find(|known| known.0 == to);
+        let (links, request_link) = shared.map_or((Links::of(link), RequestLink::OfData), |known| (known.1, known.2));
         self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(self.queues.len() as u16));
         self.queues.push(TrafficQueue {
             to,
@@ -220,10 +215,10 @@ impl<P: Packet + Copy> Traffic<P> {
             waiting: VecDeque::new(),
             is_agreed,
             originator: Originator::new(if is_agreed { self.window } else { 1 }),
-            links: shared.map_or(Links::of(link), |(_, links)| *links),
+            links,
             gap: None,
             in_doubt: Vec::new(),
-            request_link: self.request_link,
+            request_link,
         });
     }
 

@@ -5,7 +5,6 @@ use super::levels::{LevelName, Levels};
 use super::stations::Stations;
 use crate::record::frames::{FrameAccess, FrameLog, Known, PacketKey, Reception, SentFrame, Shape};
 use crate::record::sink::Sink;
-use crate::scenario::spec::Trunk;
 use crate::world::{DropReason, FrameEvent, Level, Loss, NodeId, Observer, RadioId, Record};
 use airbraid_mac::{Access, Address, Outcome};
 use airbraid_units::Instant;
@@ -102,15 +101,7 @@ fn header<'a>(stations: &Stations<'a>, seed: u64, levels: &Levels) -> Header<'a>
     let radios = stations.stations.iter().zip(names).map(|(station, name)| {
         let radio = stations.radio(*station);
         let (node, index) = (station.node as usize, station.radio as usize);
-        let serves = |trunk: &&Trunk| {
-            let (between, members) = match trunk {
-                Trunk::Radios(trunk) => (trunk.between, &trunk.members),
-                Trunk::MultiLink(trunk) => (trunk.between, &trunk.members),
-                Trunk::Links(_) => return false,
-            };
-            (0..2).any(|side| between[side] == node && members.iter().any(|member| member[side] == index))
-        };
-        let trunk = spec.trunks.iter().find(serves).map(|trunk| trunk.name().to_owned());
+        let trunk = spec.trunks.iter().find(|trunk| trunk.has_radio(node, index)).map(|trunk| trunk.name().to_owned());
         let phy = radio.mac.phy();
         RadioHeader {
             name,

@@ -8,7 +8,7 @@ use airbraid_mac::edca::MultiLink;
 
 /// A device with several links.
 #[derive(Debug)]
-pub struct Device {
+pub struct MultiLinkDevice {
     pub shared: MultiLink<Msdu>,
     /// Its links, by their places.
     pub links: Vec<RadioId>,
@@ -24,7 +24,7 @@ pub struct Peer {
     pub entrance: RadioId,
 }
 
-impl Device {
+impl MultiLinkDevice {
     /// The radio at which packets for a peer come in, by any of its addresses; `None`: it has one link only.
     pub fn entrance(&self, peer: Address) -> Option<RadioId> {
         self.peers.iter().find(|known| known.addresses.contains(&peer)).map(|known| known.entrance)

@@ -4,7 +4,7 @@
 //! when the machine has been drained, at the same instant.
 
 use super::account::{Account, Device};
-use super::device::Device as MultiLinkDevice;
+use super::device::MultiLinkDevice;
 use super::frame::{FrameBody, Msdu, PacketRef, Unsent};
 use super::id::{
     ChangeId, DeviceId, FlowId, LinkDirection, LinkTrunkEnd, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId,

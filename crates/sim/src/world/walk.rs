@@ -151,9 +151,14 @@ impl World<'_> {
 /// The end of a MAC's work on a frame.
 impl World<'_> {
     pub(super) fn on_mac_finished(&mut self, radio: RadioId, to: Address, msdu: Msdu, outcome: Outcome, attempts: u32) {
+        let radio = self.ports.radios[radio].entrance(to, &self.host);
+        self.on_finished(radio, to, msdu, outcome, attempts);
+    }
+
+    /// The MAC has finished with what came in at a radio: with a packet for a multi-link peer perhaps on another link.
+    #[inline(always)]
+    fn on_finished(&mut self, radio: RadioId, to: Address, msdu: Msdu, outcome: Outcome, attempts: u32) {
         let Self { ports, network, host, .. } = self;
-        // A packet for a multi-link peer may be finished with on another link than that at which it came in.
-        let radio = ports.radios[radio].entrance(to, host);
         if msdu.kind != MsduKind::Segment {
             ports.radios[radio].count(false, host);
             host.tell_finished(radio, msdu, outcome, attempts);
@@ -199,9 +204,10 @@ impl World<'_> {
     pub(super) fn on_mac_acknowledged(&mut self, radio: RadioId, ppdu: &Ppdu<Msdu>, mpdus: &Range<u32>) {
         let Some(data) = ppdu.data() else { return };
         let to = ppdu.header.to;
+        let radio = self.ports.radios[radio].entrance(to, &self.host);
         for mpdu in &data.mpdus()[mpdus.start as usize..mpdus.end as usize] {
             for msdu in data.msdus_of(mpdu) {
-                self.on_mac_finished(radio, to, *msdu, Outcome::Acknowledged, u32::from(mpdu.attempts));
+                self.on_finished(radio, to, *msdu, Outcome::Acknowledged, u32::from(mpdu.attempts));
             }
         }
     }

@@ -80,15 +80,13 @@ fn way(node: &Node, duration: Duration) -> Value {
 
 /// The members of each trunk, as text.
 fn members(spec: &Spec) -> Value {
-    let radios = |name: &str, node: usize, members: &[[usize; 2]]| {
-        let radio = |member: &[usize; 2]| spec.nodes[node].radios[member[0]].name.clone();
-        (name.to_owned(), members.iter().map(radio).collect::<Vec<_>>().join(", "))
-    };
-    let of_radios = spec.radio_trunks().map(|trunk| radios(&trunk.name, trunk.between[0], &trunk.members));
-    let of_devices = spec.multi_link_trunks().map(|trunk| radios(&trunk.name, trunk.between[0], &trunk.members));
+    let of_radios = spec.trunks.iter().filter(|trunk| trunk.links().is_none()).map(|trunk| {
+        let radio = |member: &[usize; 2]| spec.nodes[trunk.between()[0]].radios[member[0]].name.clone();
+        (trunk.name().to_owned(), trunk.radio_members().iter().map(radio).collect::<Vec<_>>().join(", "))
+    });
     let of_links = spec.link_trunks().map(|trunk| {
         let link = |member: &airbraid_sim::scenario::spec::LinkMember| spec.links[member.link].name.clone();
         (trunk.name.clone(), trunk.members.iter().map(link).collect::<Vec<_>>().join(", "))
     });
-    of_radios.chain(of_devices).chain(of_links).map(|(name, members)| json!([name, members])).collect()
+    of_radios.chain(of_links).map(|(name, members)| json!([name, members])).collect()
 }

@@ -156,12 +156,12 @@ impl Air {
     pub fn of_devices(config: EdcaConfig, count: u32, links: u32, requests: RequestLink, seed: u64) -> Self {
         let mut air = Self { links: links as usize, ..Self::new(config, count * links, seed) };
         for device in 0..count {
-            let mut shared = MultiLink::new(&config).with_requests(requests);
+            let mut shared = MultiLink::new(&config);
             for link in 0..links {
                 let station = &mut air.stations[(device * links + link) as usize];
                 shared.join(station, link as u8);
                 for peer in (0..count).filter(|peer| *peer != device) {
-                    shared.add_way(station, Address(peer * links + link), Address(peer * links));
+                    shared.add_way(station, Address(peer * links + link), Address(peer * links), requests);
                 }
             }
             air.devices.push(shared);

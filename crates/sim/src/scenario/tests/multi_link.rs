@@ -11,7 +11,7 @@ fn text(standard: &str, keys: &str, more: &str) -> String {
 
 #[test]
 fn every_channel_that_both_ends_share_is_a_link() {
-    let spec = spec(&text("802.11be", "mode = \"str\"\nallocation = \"shared\"", ""));
+    let spec = spec(&text("802.11be", "", ""));
     let trunk = spec.multi_link_trunks().next().unwrap();
     assert_eq!((trunk.name.as_str(), trunk.between), ("air", [0, 1]));
     assert_eq!(trunk.members, [[0, 0], [1, 1], [2, 2]]);
@@ -28,7 +28,7 @@ fn refused(text: &str, expected: &str) {
 fn what_no_device_can_be_is_refused_with_the_remedy() {
     refused(&text("802.11a", "", "").replacen("width = \"20 MHz\"", "", 1), "has no block acknowledgements");
     refused(&text("802.11be", "policy = { queue = 5 }", ""), "`policy`");
-    refused(&text("802.11be", "mode = \"emlsr\"", ""), "`emlsr` is not known here");
+    refused(&text("802.11be", "request_link = \"first\"", ""), "`first` is not known here");
     let parallel = "[[trunk]]\nname = \"other\"\nbetween = [\"b\", \"a\"]\nmembers = [\"ch44\"]\nover = \"mld\"\n";
     refused(&text("802.11be", "", parallel), "trunks `air` and `other` use the same radios");
     refused(&text("802.11be", "", &parallel.replacen("over = \"mld\"\n", "", 1)), "use the same radios");

@@ -13,6 +13,7 @@ use super::free_space::FreeSpace;
 use super::mac::RadioMac;
 use super::snr::{Levels, SnrSamples};
 use airbraid_engine::link::{Header, Output};
+use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
 use airbraid_mac::edca::{AccessCategory, MultiLink};
 use airbraid_mac::ppdu::Width;
@@ -167,11 +168,14 @@ impl RadioPort {
     /// The same in place: where the input is known beforehand, of the machine only what it means is left.
     #[inline(always)]
     pub fn drive(&mut self, input: Option<MacInput<Msdu>>, host: &mut Host<'_>) {
-        if let Some(device) = self.device {
-            return self.drive_link(device, input, host);
-        }
         let (radio, now) = (self.radio, host.now);
-        let wake = self.mac.step(now, input, |output| host.on_mac_output(radio, output));
+        let carry_out = |output| host.on_mac_output(radio, output);
+        let wake = match (&mut self.mac, self.device) {
+            // The common one first: it asks for nothing else.
+            (RadioMac::Dcf(mac), _) => step(mac, now, input, carry_out),
+            (_, Some(device)) => return self.drive_link(device, input, host),
+            (mac, None) => mac.step(now, input, carry_out),
+        };
         host.wakeups.arm(now, MachineId::Mac(radio), wake);
     }
 

@@ -10,20 +10,8 @@ use airbraid_mac::edca::RequestLink;
 static FOREIGN: Foreign =
     Foreign { keys: &["header", "select", "policy"], owner: "a trunk above the MAC", own: "a trunk of devices" };
 
-/// Most links of a device (802.11be-2024, 9.4.2.312.4).
+/// Most links of a device: a link ID of 802.11be has four bits, and one value is reserved.
 const LINKS_MAX: usize = 15;
-
-/// The use of several links at once.
-#[derive(Clone, Copy, PartialEq)]
-enum Operation {
-    SimultaneousTransmitAndReceive,
-}
-
-/// Where an MPDU is given to a link.
-#[derive(Clone, Copy, PartialEq)]
-enum Allocation {
-    Shared,
-}
 
 /// Reads one trunk, behind `others` in the file.
 pub(super) fn read(
@@ -35,15 +23,6 @@ pub(super) fn read(
 ) -> MultiLinkTrunk {
     let ends = between(view, names);
     view.beside(&FOREIGN);
-    let why = "each link sends and receives as if it were alone";
-    view.choice(
-        "mode",
-        &[("str", Operation::SimultaneousTransmitAndReceive)],
-        Operation::SimultaneousTransmitAndReceive,
-        why,
-    );
-    let why = "one queue; the link that has won the medium takes what waits longest";
-    view.choice("allocation", &[("shared", Allocation::Shared)], Allocation::Shared, why);
     let members = ends.map(|ends| radios::members(view, ends, nodes)).unwrap_or_default();
     let words = [("data", RequestLink::OfData), ("any", RequestLink::Any)];
     let why = "the link of the data";
@@ -81,18 +60,12 @@ fn acknowledges(view: &View<'_>, trunk: &MultiLinkTrunk, nodes: &[Node]) {
 
 /// An access point's radios may lead to several devices; no two trunks lead to one, and none is above another.
 pub(super) fn apart(view: &View<'_>, trunk: &MultiLinkTrunk, other: &Trunk) {
-    let (between, members) = match other {
-        Trunk::Radios(other) => (other.between, &other.members),
-        Trunk::MultiLink(other) => (other.between, &other.members),
-        Trunk::Links(_) => return,
-    };
+    let between = other.between();
     let is_parallel = between == trunk.between || between == [trunk.between[1], trunk.between[0]];
     let is_above = other.radios().is_some();
-    let taken = |at: (usize, usize)| {
-        [0, 1].into_iter().any(|side| between[side] == at.0 && members.iter().any(|member| member[side] == at.1))
-    };
+    let is_taken = radios_of(trunk).any(|(node, radio)| other.has_radio(node, radio));
     view.require(
-        !((is_parallel || is_above) && radios_of(trunk).any(taken)),
+        !((is_parallel || is_above) && is_taken),
         "members",
         || format!("trunks `{}` and `{}` use the same radios", other.name(), trunk.name),
         "give each trunk its own members",
