@@ -6,7 +6,8 @@ use crate::frame::Address;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LinkId(pub u8);
 
-/// Some links of a device, of which there are at most 15: a link ID of 802.11be has four bits, and one value is reserved.
+/// Some links of a device, of which there are at most 15: a link ID of 802.11be has four bits, and one value is
+/// reserved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Links(u16);
 

@@ -35,8 +35,8 @@ impl<P: Packet + Copy> MultiLink<P> {
         AccessCategory::ALL.into_iter().for_each(|category| self.0.set_idle(id, category, true));
     }
 
-    /// A link leads to this address of a multi-link peer, which has the address `device` for the layer above and is asked
-    /// on the link `requests`.
+    /// A link leads to this address of a multi-link peer, which has the address `device` for the layer above and is
+    /// asked on the link `requests`.
     pub fn add_way(&mut self, station: &mut Edca<P>, address: Address, device: Address, requests: RequestLink) {
         station.planner.link.add_peer(address, device);
         self.0.share(device, station.planner.link.id, requests);
