@@ -141,6 +141,9 @@ LINKS = [
     (["ch36"], 547.32, 0.03),
     (["ch36", "six"], 1094.00, 0.03),
 ]
+TWO_LINKS = ["ch36", "six"]
+# Two links of a station in EMLSR mode, padding 32 us, transition 128 us.
+EMLSR = 532.31
 # The same with five older stations on the first link: links, repair, ns-3's goodput and what the stations have, each with
 # the deviation of its runs of 2 s.
 CROWDED = [
@@ -222,6 +225,9 @@ def multi_link(options):
     for links, goodput, allowed in LINKS:
         runs = run(options, "two_links", [NS3, members(links)], 4.2, "mlo")
         table.value(f"{in_words(links)}: goodput", goodput, total(runs), allowed)
+    one_radio = ['trunk.air.mode="emlsr"', 'trunk.air.padding_delay="32 us"', 'trunk.air.switch_delay="128 us"']
+    runs = run(options, "two_links", [NS3, members(TWO_LINKS), *one_radio], 4.2, "mlo")
+    table.value(f"{in_words(TWO_LINKS)}, EMLSR: goodput", EMLSR, total(runs), 0.03)
     for links, repair, mine, others in CROWDED:
         swept = {"radio.block_ack_repair": repair.split('"')[1], "trunk.air.request_link": "data"}
         words = [NS3, members(links), *(f"sweep.{key}={json.dumps([value])}" for key, value in swept.items())]

@@ -20,6 +20,8 @@ pub enum FrameKind {
     Ack,
     /// Request to send.
     Rts,
+    /// The trigger frame MU-RTS (9.3.1.22.4): a request to send that is also the initial control frame of EMLSR.
+    MuRts,
     /// Clear to send.
     Cts,
     /// The master polls a slave, with data for it if there are any.

@@ -139,7 +139,7 @@ const fn word(frame: &Frame<Payload>) -> &'static str {
         FrameKind::Cts => "CTS",
         FrameKind::Crn => "CRN",
         FrameKind::PollData | FrameKind::DataAck { .. } | FrameKind::Invite | FrameKind::Join => "poll",
-        FrameKind::BlockAck | FrameKind::BlockAckRequest => "block ack",
+        FrameKind::BlockAck | FrameKind::BlockAckRequest | FrameKind::MuRts => "of EDCA",
         FrameKind::Beacon => "BEACON",
     }
 }
@@ -354,6 +354,7 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
                 MacOutput::TransmitPpdu { .. }
                 | MacOutput::DeliverRun { .. }
                 | MacOutput::AcknowledgedRun { .. }
+                | MacOutput::Listen(_)
                 | MacOutput::Discard { .. } => unreachable!("none of them sends PPDUs of several MPDUs"),
                 MacOutput::Transmit { frame, at, airtime, access } => {
                     let backoff = match access {

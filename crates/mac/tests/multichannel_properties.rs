@@ -252,6 +252,7 @@ impl World {
                 MacOutput::TransmitPpdu { .. }
                 | MacOutput::DeliverRun { .. }
                 | MacOutput::AcknowledgedRun { .. }
+                | MacOutput::Listen(_)
                 | MacOutput::Discard { .. } => panic!("it aggregates nothing"),
             }
         }

@@ -145,6 +145,16 @@ impl CarrierSense {
         (self.is_used, self.idle_from) = (true, now);
     }
 
+    /// The station hears nothing more: to it the medium is busy.
+    pub fn lose(&mut self, now: Instant) {
+        self.busy_since = Some(now);
+    }
+    /// It hears again, a medium that is idle. The NAV is what it was.
+    pub fn find(&mut self, now: Instant) {
+        (self.busy_since, self.error_pending, self.eifs_from) = (None, false, Instant::ZERO);
+        self.wait_until(now);
+    }
+
     /// Holds the frame in service until `until`; a time in the past lifts the hold.
     pub fn hold_until(&mut self, now: Instant, until: Instant) {
         self.is_used |= until > now;

@@ -3,7 +3,8 @@
 use super::category::AccessCategory;
 use super::frames::{BlockAck, Vector};
 use crate::contention::{BackoffConfig, SenseConfig};
-use crate::dcf::{ACK_SIZE, CTS_SIZE};
+use crate::dcf::{ACK_SIZE, CTS_SIZE, RTS_SIZE};
+use crate::frame::FrameKind;
 use crate::phy::{OFDM_RATES, Phy, Preamble, Rate, Standard};
 use crate::ppdu::{Band, Format, Mode, PPDU_TIME_MAX, Width};
 use crate::rate_control::RateControl;
@@ -118,6 +119,21 @@ pub struct EdcaConfig {
     pub aggregation: AggregationConfig,
 }
 
+/// The frame that announces a PPDU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Announcement {
+    pub kind: FrameKind,
+    pub rate: Rate,
+    pub size: Bytes,
+}
+
+/// The rate of a CTS in answer to an MU-RTS: 6 Mbit/s (26.2.6.3).
+pub(super) const MU_RTS_CTS_RATE: Rate = OFDM_RATES[0];
+/// MU-RTS for one station: frame control, duration, two addresses, common info, user info, FCS (9.3.1.22).
+const MU_RTS_SIZE: Bytes = Bytes::new(2 + 2 + 6 + 6 + 8 + 5 + 4);
+/// The rates of an initial control frame: 6, 12 and 24 Mbit/s (35.3.17), by their places.
+const INITIAL_CONTROL_RATES: [usize; 3] = [0, 2, 4];
+
 /// BAR: frame control, duration, two addresses, BAR control, starting sequence control, FCS (9.3.1.7).
 pub(super) const REQUEST_SIZE: Bytes = Bytes::new(24);
 /// QoS Control, which frames to all do not have (9.2.4.5).
@@ -207,6 +223,24 @@ impl EdcaConfig {
         let basic = OFDM_RATES.iter().enumerate().filter(|(i, _)| self.basic_rates >> i & 1 == 1);
         let below = basic.map(|(_, rate)| rate).rfind(|rate| rate.bit_rate <= reference);
         *below.unwrap_or(&OFDM_RATES[0])
+    }
+
+    /// The RTS before a PPDU in `vector`.
+    pub(super) fn request_to_send(&self, vector: &Vector) -> Announcement {
+        Announcement { kind: FrameKind::Rts, rate: self.answer_rate(vector), size: RTS_SIZE }
+    }
+    /// The initial control frame before a PPDU in `vector` for a device in EMLSR mode, with this padding.
+    pub(super) fn initial_control_frame(&self, vector: &Vector, padding: Duration) -> Announcement {
+        let highest = self.answer_rate(vector).bit_rate;
+        let rates = INITIAL_CONTROL_RATES.map(|place| OFDM_RATES[place]);
+        let rate = *rates.iter().rfind(|rate| rate.bit_rate <= highest).unwrap_or(&rates[0]);
+        // Whole bytes that last at least so long.
+        let bits = (padding.as_nanos() * rate.bit_rate.as_bps()).div_ceil(1_000_000_000);
+        Announcement { kind: FrameKind::MuRts, rate, size: MU_RTS_SIZE + Bytes::new(bits.div_ceil(8)) }
+    }
+    /// The rate of the CTS in answer to such a frame.
+    pub(super) fn cts_rate(&self, kind: FrameKind, rate: Rate) -> Rate {
+        if kind == FrameKind::MuRts { MU_RTS_CTS_RATE } else { self.answer_rate(&Vector::NonHt(rate)) }
     }
 
     /// Airtime of an answer of this length.

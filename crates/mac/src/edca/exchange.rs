@@ -8,13 +8,13 @@
 //! ```
 
 use super::category::AccessCategory;
-use super::config::Bandwidth;
+use super::config::{Announcement, Bandwidth};
 use super::frames::{BlockAck, Content, Ppdu};
 use super::plan::{Answer, Planned, put_back};
 use super::rates::Pick;
 use super::traffic::QueueId;
 use super::{Edca, Repair};
-use crate::dcf::{CTS_SIZE, RTS_SIZE};
+use crate::dcf::CTS_SIZE;
 use crate::frame::{Address, Frame, FrameKind, duration_field};
 use crate::service::{Access, MacOutput, Msdu, Outcome};
 use airbraid_engine::Packet;
@@ -57,6 +57,7 @@ impl<P: Packet + Copy> Edca<P> {
         self.stop_counters(at);
         if self.traffic.queue(id).is_broadcast() {
             self.txop = Some(Txop { category, end: span.map(|span| at + span), is_first: true, planned: None });
+            self.take_radio();
             return self.send_broadcast(id, at, access);
         }
         let Some(pick) = self.pick(at, id, true) else {
@@ -67,14 +68,31 @@ impl<P: Packet + Copy> Edca<P> {
         };
         let Some(planned) = self.planner.plan(id, self.traffic.queue_mut(id), span, true, pick) else { return };
         let end = span.map(|span| at + span);
-        let is_announced =
-            planned.ppdu.data().is_some() && planned.ppdu.header.size > self.planner.config.rts_threshold;
+        let announcement = self.announcement(&planned, at);
         self.txop = Some(Txop { category, end, is_first: true, planned: Some(planned.clone()) });
-        if is_announced {
-            self.send_rts(&planned, at, access);
-        } else {
-            self.send_planned(&planned, at, access);
+        self.take_radio();
+        match announcement {
+            None => self.send_planned(&planned, at, access),
+            Some(announcement) => self.announce(&planned, announcement, at, access),
         }
+    }
+
+    /// The frame with which a TXOP begins, where it is not the first PPDU itself.
+    fn announcement(&mut self, planned: &Planned<P>, at: Instant) -> Option<Announcement> {
+        let config = &self.planner.config;
+        if self.planner.link.is_shared {
+            let (link, device) = (self.planner.link.id, self.traffic.queue(planned.queue).to);
+            if let Some(delays) = self.traffic.emlsr(device) {
+                self.traffic.open_only(device, link);
+                return Some(config.initial_control_frame(&planned.ppdu.vector, delays.padding));
+            }
+            if self.sight.is_unsure(at) {
+                self.sight.begin_txop();
+                return Some(config.request_to_send(&planned.ppdu.vector));
+            }
+        }
+        let is_long = planned.ppdu.data().is_some() && planned.ppdu.header.size > config.rts_threshold;
+        is_long.then(|| config.request_to_send(&planned.ppdu.vector))
     }
 
     /// The format of the next PPDU of a queue, in the part of the channel that is idle; `None` if all must be and is
@@ -107,13 +125,14 @@ impl<P: Packet + Copy> Edca<P> {
         self.state = State::Unanswered(end);
     }
 
-    /// Announces a data PPDU.
-    fn send_rts(&mut self, planned: &Planned<P>, at: Instant, access: Access) {
+    /// Announces a PPDU.
+    fn announce(&mut self, planned: &Planned<P>, announcement: Announcement, at: Instant, access: Access) {
+        let Announcement { kind, rate, size } = announcement;
         let config = &self.planner.config;
-        let rate = config.answer_rate(&planned.ppdu.vector);
-        let (airtime, cts) = (config.answer_time(rate, RTS_SIZE), config.answer_time(rate, CTS_SIZE));
+        let airtime = config.answer_time(rate, size);
+        let cts = config.answer_time(config.cts_rate(kind, rate), CTS_SIZE);
         let nav = config.phy.sifs * 2 + cts + planned.airtime + planned.ppdu.header.nav;
-        let frame = self.planner.frame(FrameKind::Rts, planned.ppdu.header.to, RTS_SIZE, rate);
+        let frame = self.planner.frame(kind, planned.ppdu.header.to, size, rate);
         self.stats.rts_frames += 1;
         let end = self.transmit(Frame { nav: duration_field(nav), ..frame }, at, airtime, access);
         self.state = State::Await(Answer::Cts, end + self.planner.config.response_timeout());
@@ -287,8 +306,7 @@ impl<P: Packet + Copy> Edca<P> {
         let sifs = self.planner.config.phy.sifs;
         if let Some(Txop { category, end: Some(end), .. }) = self.txop {
             let left = end.saturating_since(now + sifs);
-            let next =
-                self.traffic.next(category, self.planner.link.id).filter(|id| !self.traffic.queue(*id).is_broadcast());
+            let next = self.traffic.next(category, self.planner.link.id).filter(|id| self.follows(*id));
             let planned = next.and_then(|id| {
                 let pick = self.pick(now, id, false)?;
                 self.planner.plan(id, self.traffic.queue_mut(id), Some(left), false, pick)
@@ -304,6 +322,13 @@ impl<P: Packet + Copy> Edca<P> {
         self.end_txop(now, true);
     }
 
+    /// Whether the next PPDU of a queue may follow in the TXOP under way.
+    fn follows(&self, id: QueueId) -> bool {
+        let queue = self.traffic.queue(id);
+        let link = &self.planner.link;
+        !queue.is_broadcast() && (!link.is_shared || self.traffic.can_follow(queue.to, link.id))
+    }
+
     /// The TXOP is over: a backoff follows in any case (10.23.2.2).
     fn end_txop(&mut self, now: Instant, is_success: bool) {
         self.state = State::Idle;
@@ -317,6 +342,10 @@ impl<P: Packet + Copy> Edca<P> {
             self.sense.wait_until(now);
         }
         function.backoff.draw(now);
+        if self.planner.link.is_shared {
+            self.end_shared_txop(now, is_success);
+        }
+        let function = &mut self.functions[txop.category.index()];
         function.contends = self.traffic.can_send(txop.category, self.planner.link.id);
         let is_stalled = self.traffic.is_stalled(txop.category, self.planner.link.id);
         self.counts.window_stalls += u64::from(is_stalled);
@@ -353,6 +382,8 @@ impl<P: Packet + Copy> Edca<P> {
         self.stats.airtime += airtime;
         if let Some(txop) = &self.txop {
             *self.counts.airtime_mut(txop.category) += airtime;
+        } else if self.planner.link.is_shared {
+            self.on_answer_sent(end);
         }
         self.transmitting_until = end;
         self.sense.on_own_transmission(end);

@@ -14,10 +14,12 @@
 mod beacon;
 mod category;
 mod config;
+mod emlsr;
 mod exchange;
 mod frames;
 mod function;
 mod link;
+mod listening;
 mod multi_link;
 mod originator;
 mod plan;
@@ -32,8 +34,9 @@ mod traffic;
 pub use beacon::BEACON_INTERVAL_TU;
 pub use category::AccessCategory;
 pub use config::{AggregationConfig, Bandwidth, EdcaConfig, FunctionConfig, Repair, RequestLink};
+pub use emlsr::Emlsr;
 pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
-pub use multi_link::MultiLink;
+pub use multi_link::{MultiLink, PeerTraits};
 
 use crate::alarm::Alarm;
 use crate::contention::{Awaited, CarrierSense, Grant};
@@ -44,8 +47,10 @@ use crate::service::{MacInput, MacOutput, MacStats, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Duration, Instant, metrics};
 use beacon::Beacons;
+use emlsr::Sight;
 use exchange::{State, Txop};
 use function::AccessFunction;
+use listening::{Returning, Visit};
 use plan::{Answer, Planner};
 use rates::Rates;
 use secondary::Secondary;
@@ -63,6 +68,10 @@ enum Timer {
     UnansweredEnd,
     /// A beacon is due.
     Beacon,
+    /// A device that was away listens again, or an exchange of EMLSR is over.
+    Listening,
+    /// The medium synchronisation of a link that was blind is held to be complete.
+    MediumSync,
 }
 
 impl Timer {
@@ -73,6 +82,8 @@ impl Timer {
             Self::Response(_) => "edca.response_timeout",
             Self::UnansweredEnd => "edca.unanswered_end",
             Self::Beacon => "edca.beacon",
+            Self::Listening => "edca.listening",
+            Self::MediumSync => "edca.medium_sync",
         }
     }
 }
@@ -142,6 +153,12 @@ pub struct Edca<P> {
     /// The same of QoS data without agreement, by sender and TID.
     single_duplicates: DuplicateFilter,
     next_sequence: u16,
+    /// What this link of a device sees, where its radio is elsewhere at times.
+    sight: Sight,
+    /// The radio of the device is at this link because a peer has asked.
+    visit: Option<Visit>,
+    /// Devices that listen on all links again, each at its time.
+    returns: Vec<(Instant, Returning)>,
     alarm: Alarm<Timer>,
 }
 
@@ -169,6 +186,9 @@ impl<P: Packet + Copy> Edca<P> {
             duplicates: DuplicateFilter::default(),
             single_duplicates: DuplicateFilter::default(),
             next_sequence: 0,
+            sight: Sight::default(),
+            visit: None,
+            returns: Vec::new(),
             alarm: Alarm::NEVER,
         }
     }
@@ -288,8 +308,8 @@ impl<P: Packet + Copy> Edca<P> {
         }
     }
 
-    /// Another link of the device has left something to send. What was lost there is sent after a backoff: two devices
-    /// whose frames have collided would collide again on each link in turn.
+    /// Another link of the device has left something to send, or has taken the radio. What was lost there is sent after
+    /// a backoff: two devices whose frames have collided would collide again on each link in turn.
     fn take_over(&mut self, now: Instant) {
         for category in AccessCategory::ALL {
             let is_lost = self.traffic.has_lost(category, self.planner.link.id);
@@ -314,7 +334,7 @@ impl<P: Packet + Copy> Edca<P> {
         // While an answer is awaited no slot counts (10.23.2.4 c).
         if !self.is_in_exchange() {
             self.stop_counters(now);
-            self.alarm = Alarm::NEVER;
+            self.alarm = if self.planner.link.is_shared { self.listening_alarm() } else { Alarm::NEVER };
         }
         self.sense.on_busy(now);
     }
@@ -330,6 +350,9 @@ impl<P: Packet + Copy> Edca<P> {
     /// found.
     #[inline]
     fn settle(&mut self, now: Instant) {
+        if self.planner.link.is_shared {
+            self.settle_listening(now);
+        }
         match self.state {
             State::Idle => self.grant(now),
             State::Unanswered(end) => self.alarm = Alarm::of(end, Timer::UnansweredEnd),
@@ -338,6 +361,7 @@ impl<P: Packet + Copy> Edca<P> {
         }
         if self.planner.link.is_shared {
             self.tell_idle();
+            self.alarm = self.alarm.earlier(self.listening_alarm());
         }
     }
 
@@ -353,6 +377,10 @@ impl<P: Packet + Copy> Edca<P> {
     /// Gives the medium to the highest category whose time has come; those that collide with it back off.
     fn grant(&mut self, now: Instant) {
         self.alarm = Alarm::NEVER;
+        if let Some(until) = self.sight.barred_until(now) {
+            self.alarm = Alarm::of(until, Timer::MediumSync);
+            return;
+        }
         let mut winner: Option<(AccessCategory, Instant)> = None;
         for category in AccessCategory::ALL.into_iter().rev() {
             let (function, link) = (&mut self.functions[category.index()], &self.planner.link);
@@ -405,7 +433,7 @@ impl<P: Packet + Copy> Edca<P> {
     fn on_timer(&mut self, now: Instant, timer: Timer) {
         self.sense.nav.settle(now);
         match timer {
-            Timer::Contention(_) | Timer::Beacon => {}
+            Timer::Contention(_) | Timer::Beacon | Timer::MediumSync | Timer::Listening => {}
             Timer::UnansweredEnd => self.on_unanswered_end(now),
             // A failure, unless a reception that may be the answer has begun.
             Timer::Response(answer) if self.sense.has_reception_begun(now) => self.state = State::Overdue(answer),
@@ -421,6 +449,10 @@ impl<P: Packet + Copy> Machine for Edca<P> {
 
     #[inline]
     fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
+        if matches!(input, MacInput::Renew) {
+            // The radio is gone already: nothing that is due can be sent.
+            self.follow_radio(now);
+        }
         // What is due at this very instant comes first: energy that arrives with the commitment does not stop it.
         self.handle_timeout(now);
         self.sense.nav.settle(now);

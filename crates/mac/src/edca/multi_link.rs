@@ -13,10 +13,20 @@
 use super::Edca;
 use super::category::AccessCategory;
 use super::config::{EdcaConfig, RequestLink};
+use super::emlsr::{Emlsr, OneRadio};
 use super::link::LinkId;
 use super::traffic::Traffic;
 use crate::frame::Address;
 use airbraid_engine::Packet;
+
+/// What a device knows of a multi-link peer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PeerTraits {
+    /// The link on which it is asked for a block acknowledgement that did not come.
+    pub requests: RequestLink,
+    /// Its delays, if it is in EMLSR mode.
+    pub emlsr: Option<Emlsr>,
+}
 
 /// The upper part of a multi-link device, which its links share.
 #[derive(Clone, Debug)]
@@ -28,6 +38,11 @@ impl<P: Packet + Copy> MultiLink<P> {
         Self(Traffic::new(config))
     }
 
+    /// Its links share one radio, with these delays.
+    pub fn share_radio(&mut self, delays: Emlsr) {
+        self.0.radio = Some(OneRadio::new(delays));
+    }
+
     /// A station becomes the link of the device at this place, below 15.
     pub fn join(&mut self, station: &mut Edca<P>, place: u8) {
         let id = LinkId(place);
@@ -35,11 +50,10 @@ impl<P: Packet + Copy> MultiLink<P> {
         AccessCategory::ALL.into_iter().for_each(|category| self.0.set_idle(id, category, true));
     }
 
-    /// A link leads to this address of a multi-link peer, which has the address `device` for the layer above and is
-    /// asked on the link `requests`.
-    pub fn add_way(&mut self, station: &mut Edca<P>, address: Address, device: Address, requests: RequestLink) {
+    /// A link leads to this address of a multi-link peer, which has the address `device` for the layer above.
+    pub fn add_way(&mut self, station: &mut Edca<P>, address: Address, device: Address, traits: PeerTraits) {
         station.planner.link.add_peer(address, device);
-        self.0.share(device, station.planner.link.id, requests);
+        self.0.share(device, station.planner.link.id, traits.requests, traits.emlsr);
     }
 
     /// Lends the upper part to a link, or takes it back from it.
@@ -49,7 +63,7 @@ impl<P: Packet + Copy> MultiLink<P> {
     }
 
     /// Whether the link at this place must be told ([`MacInput::Renew`](crate::MacInput::Renew)) that it has something
-    /// to send again.
+    /// to send again, or has become blind, or can hear again.
     #[inline]
     pub fn wakes(&self, place: u8) -> bool {
         self.0.wakes(LinkId(place))

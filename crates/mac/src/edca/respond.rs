@@ -2,6 +2,7 @@
 //! 10.25.6.5), and the packets that come with them.
 
 use super::Edca;
+use super::config::MU_RTS_CTS_RATE;
 use super::frames::{BlockAck, Content, MpduSet, Ppdu, Vector};
 use super::plan::Answer;
 use crate::dcf::{ACK_SIZE, CTS_SIZE};
@@ -32,12 +33,13 @@ impl<P: Packet + Copy> Edca<P> {
     /// A frame for another station sets the NAV.
     pub(super) fn on_overheard(&mut self, now: Instant, frame: &Frame<()>, idle: bool) {
         if self.end_reception(now, idle) {
-            self.sense.on_success();
+            self.on_decoded();
             self.conclude(now, None);
-            let is_probationary = self.planner.config.nav_reset && frame.kind == FrameKind::Rts;
-            let probation = is_probationary.then(|| {
-                let cts = self.planner.config.answer_time(frame.rate, CTS_SIZE);
-                self.planner.config.nav_probation(cts)
+            let is_request = matches!(frame.kind, FrameKind::Rts | FrameKind::MuRts);
+            let probation = (self.planner.config.nav_reset && is_request).then(|| {
+                let config = &self.planner.config;
+                let rate = if frame.kind == FrameKind::MuRts { MU_RTS_CTS_RATE } else { frame.rate };
+                config.nav_probation(config.answer_time(rate, CTS_SIZE))
             });
             self.sense.nav.update(now, frame.nav, probation);
         }
@@ -48,7 +50,10 @@ impl<P: Packet + Copy> Edca<P> {
         if !self.end_reception(now, idle) {
             return;
         }
-        self.sense.on_success();
+        self.on_decoded();
+        if self.planner.link.is_shared {
+            self.on_peer_frame(now, &frame.header());
+        }
         let answer = match frame.kind {
             FrameKind::Cts => Some(Answer::Cts),
             FrameKind::Ack => Some(Answer::Ack),
@@ -57,7 +62,7 @@ impl<P: Packet + Copy> Edca<P> {
         self.conclude(now, answer.map(|answer| (frame.from, answer, None)));
         match frame.kind {
             FrameKind::Data => self.on_plain_data(now, frame),
-            FrameKind::Rts => self.on_rts(now, frame),
+            FrameKind::Rts | FrameKind::MuRts => self.on_rts(now, frame),
             _ => {}
         }
     }
@@ -90,8 +95,11 @@ impl<P: Packet + Copy> Edca<P> {
         if self.sense.nav.is_set(now) {
             return;
         }
+        if frame.kind == FrameKind::MuRts {
+            self.take_radio();
+        }
         let config = &self.planner.config;
-        let rate = config.answer_rate(&Vector::NonHt(frame.rate));
+        let rate = config.cts_rate(frame.kind, frame.rate);
         let (sifs, airtime) = (config.phy.sifs, config.answer_time(rate, CTS_SIZE));
         let nav = reserved_behind(&frame.header(), sifs + airtime);
         let cts = self.planner.frame(FrameKind::Cts, frame.from, CTS_SIZE, rate);
@@ -103,7 +111,10 @@ impl<P: Packet + Copy> Edca<P> {
         if !self.end_reception(now, idle) {
             return self.discard(ppdu, intact);
         }
-        self.sense.on_success();
+        self.on_decoded();
+        if self.planner.link.is_shared {
+            self.on_peer_frame(now, &ppdu.header);
+        }
         let from = ppdu.header.from;
         match &ppdu.content {
             Content::BlockAck(block_ack) => self.conclude(now, Some((from, Answer::BlockAck, Some(block_ack)))),

@@ -3,6 +3,7 @@
 
 use super::category::AccessCategory;
 use super::config::{EdcaConfig, RequestLink, window_max};
+use super::emlsr::{Emlsr, OneRadio};
 use super::frames::{Ppdu, SEQUENCES, after, ahead};
 use super::link::{LinkId, Links};
 use super::originator::Originator;
@@ -10,6 +11,7 @@ use super::recipient::Recipient;
 use crate::frame::Address;
 use crate::service::{MacOutput, Msdu, Outcome};
 use airbraid_engine::Packet;
+use airbraid_units::Instant;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -38,7 +40,7 @@ pub(super) struct TrafficQueue<P> {
     /// Whether there is a block acknowledgement agreement; without one each MPDU is acknowledged by itself.
     pub is_agreed: bool,
     pub originator: Originator<P>,
-    /// The links that lead to the peer.
+    /// The links on which the peer can be reached now.
     links: Links,
     /// The number behind the newest MPDU that was given up: when the window has passed it, the peer must be told, for
     /// it waits for what will never come.
@@ -96,6 +98,22 @@ impl<P: Packet + Copy> TrafficQueue<P> {
     }
 }
 
+/// A multi-link peer.
+#[derive(Clone, Debug)]
+struct Peer {
+    device: Address,
+    /// The links that lead to it.
+    links: Links,
+    /// The one on which it is asked for a block acknowledgement.
+    request_link: RequestLink,
+    /// Its delays, if it is in EMLSR mode.
+    emlsr: Option<Emlsr>,
+    /// The links on which it listens: all, or that of the exchange under way, or none.
+    open: Links,
+    /// When it listens on all again, if it does not.
+    away_until: Instant,
+}
+
 /// Everything that waits at a station, and both ends of its agreements.
 #[derive(Clone, Debug)]
 pub(super) struct Traffic<P> {
@@ -104,8 +122,10 @@ pub(super) struct Traffic<P> {
     places: Vec<[u16; TIDS]>,
     /// The same of frames to all, by link.
     broadcasts: Vec<[u16; TIDS]>,
-    /// The multi-link peers, with the links that lead to each and the one on which it is asked.
-    shared: Vec<(Address, Links, RequestLink)>,
+    /// The multi-link peers.
+    peers: Vec<Peer>,
+    /// The one radio of a device in EMLSR mode.
+    pub radio: Option<OneRadio>,
     /// The links that have nothing to send in a category, and contend as soon as there is something.
     idle: [Links; AccessCategory::COUNT],
     /// The queues of each category.
@@ -128,7 +148,8 @@ impl<P: Packet + Copy> Traffic<P> {
             queues: Vec::new(),
             places: Vec::new(),
             broadcasts: Vec::new(),
-            shared: Vec::new(),
+            peers: Vec::new(),
+            radio: None,
             idle: [Links::default(); AccessCategory::COUNT],
             by_category: [const { Vec::new() }; AccessCategory::COUNT],
             counts: [0; AccessCategory::COUNT],
@@ -141,10 +162,61 @@ impl<P: Packet + Copy> Traffic<P> {
     }
 
     /// A link more leads to a multi-link peer.
-    pub fn share(&mut self, peer: Address, link: LinkId, request_link: RequestLink) {
-        match self.shared.iter_mut().find(|known| known.0 == peer) {
-            Some(known) => known.1.insert(link),
-            None => self.shared.push((peer, Links::of(link), request_link)),
+    pub fn share(&mut self, device: Address, link: LinkId, request_link: RequestLink, emlsr: Option<Emlsr>) {
+        let links = Links::of(link);
+        match self.peers.iter_mut().find(|known| known.device == device) {
+            Some(known) => {
+                known.links.insert(link);
+                known.open = known.links;
+            }
+            None => {
+                let away_until = Instant::ZERO;
+                self.peers.push(Peer { device, links, request_link, emlsr, open: links, away_until });
+            }
+        }
+    }
+
+    /// The delays of a peer in EMLSR mode.
+    pub fn emlsr(&self, device: Address) -> Option<Emlsr> {
+        self.peers.iter().find(|peer| peer.device == device).and_then(|peer| peer.emlsr)
+    }
+    /// A peer in EMLSR mode listens on this link alone.
+    pub fn open_only(&mut self, device: Address, link: LinkId) {
+        self.set_open(device, |peer| peer.open = Links::of(link));
+    }
+    /// A peer in EMLSR mode listens nowhere until then; returns when it listens again, by all that is known.
+    pub fn close_until(&mut self, device: Address, until: Instant) -> Instant {
+        self.set_open(device, |peer| (peer.open, peer.away_until) = (Links::default(), peer.away_until.max(until)));
+        let peer = self.peers.iter().find(|peer| peer.device == device);
+        peer.map_or(until, |peer| peer.away_until)
+    }
+    /// The peers in EMLSR mode that listen on this link alone, with their delays.
+    pub fn at_link(&self, link: LinkId) -> Vec<(Address, Emlsr)> {
+        let is_there = |peer: &&Peer| peer.open == Links::of(link);
+        let there = self.peers.iter().filter(is_there);
+        there.filter_map(|peer| peer.emlsr.map(|delays| (peer.device, delays))).collect()
+    }
+    /// Whether a packet for a device can follow in a TXOP on a link without an initial control frame.
+    pub fn can_follow(&self, device: Address, link: LinkId) -> bool {
+        let peer = self.peers.iter().find(|peer| peer.device == device);
+        peer.is_none_or(|peer| peer.emlsr.is_none() || peer.open == Links::of(link))
+    }
+    /// A peer that was away until now listens on all links.
+    pub fn reopen(&mut self, device: Address, now: Instant) {
+        self.set_open(device, |peer| {
+            if peer.open == Links::default() && peer.away_until <= now {
+                peer.open = peer.links;
+            }
+        });
+    }
+    fn set_open(&mut self, device: Address, set: impl Fn(&mut Peer)) {
+        let Some(peer) = self.peers.iter_mut().find(|peer| peer.device == device) else { return };
+        set(peer);
+        let open = peer.open;
+        for tid in 0..TIDS as u8 {
+            if let Some(id) = self.find(device, tid) {
+                self.queue_mut(id).links = open;
+            }
         }
     }
 
@@ -154,11 +226,11 @@ impl<P: Packet + Copy> Traffic<P> {
         if is_idle { idle.insert(link) } else { idle.remove(link) }
     }
 
-    /// Whether a link that was idle has something to send now.
+    /// Whether a link that was idle has something to send now, or has become blind, or can hear again.
     pub fn wakes(&self, link: LinkId) -> bool {
-        AccessCategory::ALL
-            .into_iter()
-            .any(|category| self.idle[category.index()].contains(link) && self.can_send(category, link))
+        let has_work =
+            |category: AccessCategory| self.idle[category.index()].contains(link) && self.can_send(category, link);
+        self.radio.as_ref().is_some_and(|radio| radio.must_tell(link)) || AccessCategory::ALL.into_iter().any(has_work)
     }
 
     /// MSDUs of a category that wait or are not acknowledged yet.
@@ -206,8 +278,9 @@ impl<P: Packet + Copy> Traffic<P> {
 
     fn add_queue(&mut self, to: Address, tid: u8, link: LinkId) {
         let is_agreed = self.has_agreements && to != Address::BROADCAST;
-        let shared = self.shared.iter().find(|known| known.0 == to);
-        let (links, request_link) = shared.map_or((Links::of(link), RequestLink::OfData), |known| (known.1, known.2));
+        let peer = self.peers.iter().find(|peer| peer.device == to);
+        let (links, request_link) =
+            peer.map_or((Links::of(link), RequestLink::OfData), |peer| (peer.open, peer.request_link));
         self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(self.queues.len() as u16));
         self.queues.push(TrafficQueue {
             to,
@@ -271,7 +344,9 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// Whether packets of a category wait for a window that is full.
     pub fn is_stalled(&self, category: AccessCategory, link: LinkId) -> bool {
-        let is_held = |queue: &TrafficQueue<P>| !queue.waiting.is_empty() && !queue.can_send(link);
+        let is_full = |queue: &TrafficQueue<P>| !queue.originator.has_space() && !queue.originator.has_waiting();
+        let is_held =
+            |queue: &TrafficQueue<P>| !queue.waiting.is_empty() && is_full(queue) && !queue.needs_request(link);
         self.by_category[category.index()].iter().any(|id| is_held(self.queue(*id)))
     }
 

@@ -115,6 +115,7 @@ impl Cell {
             MacOutput::TransmitPpdu { .. }
             | MacOutput::DeliverRun { .. }
             | MacOutput::AcknowledgedRun { .. }
+            | MacOutput::Listen(_)
             | MacOutput::Discard { .. } => panic!("a polled station sends PPDUs"),
             MacOutput::DeliverDamaged { packet, .. } => self.line(&format!("{station} has {} damaged", packet.id)),
             MacOutput::Pull(_) => {

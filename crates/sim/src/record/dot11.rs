@@ -44,6 +44,8 @@ pub struct MacHeader {
 pub enum MacKind {
     /// Request to send.
     Rts,
+    /// The trigger frame MU-RTS for one station, without its padding.
+    MuRts,
     /// Clear to send; its sender is not in the frame.
     Cts,
     /// Acknowledgement; its sender is not in the frame.
@@ -96,9 +98,14 @@ const ACK: u8 = 0xd4;
 const DATA: u8 = 0x08;
 const NULL: u8 = 0x48;
 const QOS_DATA: u8 = 0x88;
+const TRIGGER: u8 = 0x24;
 const BLOCK_ACK_REQUEST: u8 = 0x84;
 const BLOCK_ACK: u8 = 0x94;
 const BEACON: u8 = 0x80;
+/// Common Info of a trigger frame (9.3.1.22.1): the type MU-RTS, 3, in its lowest four bits; CS Required, bit 17.
+const MU_RTS_COMMON_INFO: [u8; 8] = [3, 0, 2, 0, 0, 0, 0, 0];
+/// User Info of a trigger frame: AID 1, and the RU allocation of the primary 20 MHz, 61, from bit 13 on.
+const MU_RTS_USER_INFO: [u8; 5] = [1, 0xa0, 7, 0, 0];
 /// BA Control and BAR Control: the compressed variant, below the TID (9.3.1.7.1, 9.3.1.8.1).
 const COMPRESSED: u16 = 2 << 1;
 /// QoS Control: an A-MSDU is present.
@@ -141,6 +148,12 @@ pub fn append_header(out: &mut Vec<u8>, frame: &MacHeader) {
         MacKind::Rts => {
             header(RTS, 0);
             out.extend(from);
+        }
+        MacKind::MuRts => {
+            header(TRIGGER, 0);
+            out.extend(from);
+            out.extend(MU_RTS_COMMON_INFO);
+            out.extend(MU_RTS_USER_INFO);
         }
         MacKind::BlockAckRequest { tid, start } => {
             header(BLOCK_ACK_REQUEST, 0);

@@ -32,16 +32,18 @@ pub fn kind_number(event: &FrameEvent<'_>) -> u8 {
         FrameKind::BlockAck => 10,
         FrameKind::BlockAckRequest => 11,
         FrameKind::Beacon => 12,
+        FrameKind::MuRts => 13,
     }
 }
 
 /// Number of kinds of frames.
-pub const KINDS: usize = 13;
+pub const KINDS: usize = 14;
 
 /// The name of that number.
 pub const fn kind_name(number: u8) -> &'static str {
-    const NAMES: [&str; KINDS] =
-        ["DATA", "NULL", "ACK", "RTS", "CTS", "POLL", "ANSWER", "INVITE", "JOIN", "CRN", "BA", "BAR", "BEACON"];
+    const NAMES: [&str; KINDS] = [
+        "DATA", "NULL", "ACK", "RTS", "CTS", "POLL", "ANSWER", "INVITE", "JOIN", "CRN", "BA", "BAR", "BEACON", "MU-RTS",
+    ];
     NAMES[number as usize]
 }
 

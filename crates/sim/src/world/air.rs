@@ -17,7 +17,11 @@ use std::sync::Arc;
 impl World<'_> {
     /// A radio has changed its channel.
     pub(super) fn on_tuned(&mut self, radio: RadioId) {
-        if self.host.medium.on_tuned(radio) {
+        let is_busy = self.host.medium.on_tuned(radio);
+        if let Some(idle) = self.host.medium.take_secondary() {
+            self.ports.radios[radio].on_secondary(self.host.now, idle);
+        }
+        if is_busy {
             self.ports.radios[radio].step(Some(MacInput::Busy), &mut self.host);
         }
     }

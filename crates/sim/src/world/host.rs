@@ -63,6 +63,8 @@ pub enum Work {
     MacDeliversDamaged { radio: RadioId, from: Address, msdu: Msdu, damage: Damage },
     /// A radio finds energy on the channel to which it has changed.
     FoundBusy(RadioId),
+    /// A radio that did not listen does so again.
+    Listens(RadioId),
     /// Another link of a radio's device has changed what waits.
     Renew(RadioId),
     /// A MAC pulls what it is to send to a neighbour.
@@ -222,6 +224,8 @@ impl Host<'_> {
             }
             // The reference came with the PPDU; whoever sent it knows what became of it.
             MacOutput::Discard { packet, .. } => self.packets.release(packet.packet),
+            MacOutput::Listen(true) => self.pending.push_back(Work::Listens(radio)),
+            MacOutput::Listen(false) => self.medium.turn_away(radio),
             MacOutput::Tune { channel, ready } => {
                 if self.medium.tune(self.now, radio, channel, ready) {
                     self.pending.push_back(Work::FoundBusy(radio));

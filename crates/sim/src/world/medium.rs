@@ -424,17 +424,26 @@ impl Medium {
     /// A radio changes its channel and hears nothing until `ready`. It can only sense frames that are on the air there
     /// already: returns whether it does so at once.
     pub fn tune(&mut self, now: Instant, radio: RadioId, channel: Channel, ready: Instant) -> bool {
-        let state = &mut self.radios[radio];
-        (state.tuned, state.next_channel) = (DEAF, channel);
-        (state.lock, state.energy, state.foreign, state.is_busy) = (None, 0.0, 0.0, false);
+        self.turn_away(radio);
+        self.radios[radio].next_channel = channel;
         ready <= now && self.on_tuned(radio)
     }
 
-    /// A radio has changed its channel; gives whether it senses energy there.
+    /// A radio hears nothing more on its channel.
+    pub fn turn_away(&mut self, radio: RadioId) {
+        let state = &mut self.radios[radio];
+        state.tuned = DEAF;
+        (state.lock, state.energy, state.foreign, state.is_busy) = (None, 0.0, 0.0, false);
+    }
+
+    /// A radio has changed its channel, or listens again; gives whether it senses energy there.
     pub fn on_tuned(&mut self, radio: RadioId) -> bool {
         let state = &mut self.radios[radio];
         state.tuned = state.next_channel;
+        // What has come or gone in the meantime was not counted.
+        state.uneven = 1;
         state.add_up();
+        self.secondary = state.secondary_change(&self.spectrum);
         state.is_busy = state.senses();
         state.is_busy && state.is_up
     }

@@ -178,6 +178,7 @@ impl World<'_> {
             Work::MacDeliversDamaged { radio, from, msdu, damage } => {
                 self.ports.radios[radio].on_damaged(from, msdu, damage, &mut self.host);
             }
+            Work::Listens(radio) => self.on_tuned(radio),
             Work::FoundBusy(radio) => self.ports.radios[radio].step(Some(MacInput::Busy), &mut self.host),
             Work::Renew(radio) => self.ports.radios[radio].step(Some(MacInput::Renew), &mut self.host),
             Work::MacPulls { radio, neighbour } => self.ports.radios[radio].on_pull(neighbour, &mut self.host),

@@ -2,7 +2,9 @@
 //! duplex, and a test decides which frames and MPDUs are lost. Or a few devices with several links, each link on a
 //! medium of its own: then the stations of a device stand side by side, and the first gives it its address.
 
-use super::super::{AccessCategory, Content, Edca, EdcaConfig, MpduSet, MultiLink, Ppdu, RequestLink};
+use super::super::{
+    AccessCategory, Content, Edca, EdcaConfig, Emlsr, MpduSet, MultiLink, PeerTraits, Ppdu, RequestLink,
+};
 use crate::frame::{Address, Frame, FrameKind};
 use crate::service::{MacInput, MacOutput, Msdu, Outcome};
 use airbraid_engine::{Packet, Stream, Wake, step};
@@ -86,6 +88,11 @@ pub struct Air {
     sent: Vec<Sent>,
     on_air: BTreeSet<usize>,
     busy: Vec<bool>,
+    /// Devices with one radio.
+    one_radio: BTreeSet<usize>,
+    /// Stations that hear nothing, and for each what it has missed the beginning of.
+    deaf: BTreeSet<usize>,
+    missed: Vec<BTreeSet<usize>>,
     events: BTreeMap<(Instant, u8, usize), Event>,
     scheduled: usize,
     counts: BTreeMap<&'static str, u32>,
@@ -100,6 +107,7 @@ const fn word(kind: FrameKind) -> &'static str {
         FrameKind::Data => "DATA",
         FrameKind::Ack => "ACK",
         FrameKind::Rts => "RTS",
+        FrameKind::MuRts => "MU-RTS",
         FrameKind::Cts => "CTS",
         FrameKind::BlockAck => "BA",
         FrameKind::BlockAckRequest => "BAR",
@@ -146,6 +154,9 @@ impl Air {
             sent: vec![],
             on_air: BTreeSet::new(),
             busy: vec![false; n],
+            one_radio: BTreeSet::new(),
+            deaf: BTreeSet::new(),
+            missed: vec![BTreeSet::new(); n],
             events: BTreeMap::new(),
             scheduled: 0,
             counts: BTreeMap::new(),
@@ -154,14 +165,25 @@ impl Air {
 
     /// Devices that are all peers of each other, and the number of their links.
     pub fn of_devices(config: EdcaConfig, count: u32, links: u32, requests: RequestLink, seed: u64) -> Self {
+        Self::of_modes(config, &vec![None; count as usize], links, requests, seed)
+    }
+
+    /// The same, of which some are in EMLSR mode.
+    pub fn of_modes(config: EdcaConfig, modes: &[Option<Emlsr>], links: u32, requests: RequestLink, seed: u64) -> Self {
+        let count = modes.len() as u32;
         let mut air = Self { links: links as usize, ..Self::new(config, count * links, seed) };
         for device in 0..count {
             let mut shared = MultiLink::new(&config);
+            if let Some(delays) = modes[device as usize] {
+                shared.share_radio(delays);
+                air.one_radio.insert(device as usize);
+            }
             for link in 0..links {
                 let station = &mut air.stations[(device * links + link) as usize];
                 shared.join(station, link as u8);
                 for peer in (0..count).filter(|peer| *peer != device) {
-                    shared.add_way(station, Address(peer * links + link), Address(peer * links), requests);
+                    let traits = PeerTraits { requests, emlsr: modes[peer as usize] };
+                    shared.add_way(station, Address(peer * links + link), Address(peer * links), traits);
                 }
             }
             air.devices.push(shared);
@@ -230,13 +252,18 @@ impl Air {
             Event::Tell(station, msdu) => self.drive(station, Some(MacInput::Enqueue(msdu))),
             Event::Start(number) => {
                 let from = self.sent[number].from;
+                let is_own = |other: &usize| self.device(self.sent[*other].from) == self.device(from);
+                let has_two = self.one_radio.contains(&self.device(from)) && self.on_air.iter().any(is_own);
+                assert!(!has_two && !self.deaf.contains(&from), "one radio sends on two links\n{}", self.timeline);
                 let is_near = |other: &usize| self.is_one_medium(from, self.sent[*other].from);
                 let others: Vec<usize> = self.on_air.iter().copied().filter(is_near).collect();
                 self.sent[number].is_garbled = !others.is_empty();
                 others.into_iter().for_each(|other| self.sent[other].is_garbled = true);
                 self.on_air.insert(number);
                 for station in self.hearers(from) {
-                    if !std::mem::replace(&mut self.busy[station], true) {
+                    if self.deaf.contains(&station) {
+                        self.missed[station].insert(number);
+                    } else if !std::mem::replace(&mut self.busy[station], true) {
                         self.drive(station, Some(MacInput::Busy));
                     }
                 }
@@ -260,8 +287,17 @@ impl Air {
         for station in self.hearers(from) {
             let is_other = |other: usize| other != station && self.is_one_medium(other, station);
             let others = self.on_air.iter().any(|other| is_other(self.sent[*other].from));
+            if self.deaf.contains(&station) {
+                continue;
+            }
             self.busy[station] = others;
             let idle = !others;
+            if self.missed[station].remove(&number) {
+                if idle {
+                    self.drive(station, Some(MacInput::Idle));
+                }
+                continue;
+            }
             let is_own = header.to == Address(station as u32);
             let is_for = is_own || header.to == Address::BROADCAST;
             let now = self.now;
@@ -401,6 +437,24 @@ impl Air {
             MacOutput::Deliver { from, packet } => {
                 self.delivered.push((station, from.0, packet.id));
                 self.note(self.now, &format!("{me} has {} from {}", packet.id, self.names(from)));
+            }
+            MacOutput::Listen(true) => {
+                self.deaf.remove(&station);
+                let is_near = |number: &usize| {
+                    let from = self.sent[*number].from;
+                    from != station && self.is_one_medium(from, station)
+                };
+                let near: BTreeSet<usize> = self.on_air.iter().copied().filter(is_near).collect();
+                self.busy[station] = !near.is_empty();
+                self.missed[station].extend(near);
+                if self.busy[station] {
+                    self.drive(station, Some(MacInput::Busy));
+                }
+            }
+            MacOutput::Listen(false) => {
+                self.deaf.insert(station);
+                self.busy[station] = false;
+                self.missed[station].extend(self.on_air.iter());
             }
             MacOutput::Tune { .. } | MacOutput::DeliverDamaged { .. } | MacOutput::Pull(_) => {
                 unreachable!("it does none of these")

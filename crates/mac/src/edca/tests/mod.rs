@@ -3,7 +3,7 @@
 mod air;
 mod recipient;
 
-use super::{AccessCategory, EdcaConfig, Repair, RequestLink, Vector};
+use super::{AccessCategory, EdcaConfig, Emlsr, Repair, RequestLink, Vector};
 use crate::frame::FrameKind;
 use crate::phy::OFDM_RATES;
 use crate::ppdu::{Band, Choice, Format, Mode, Width};
@@ -293,6 +293,68 @@ proptest! {
         air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
         check(air, &packets)?;
     }
+
+    /// The same at an access point where stations have one radio for all links: no packet is lost by its moves, and it
+    /// never sends on two links at once.
+    #[test]
+    fn nothing_is_lost_where_one_radio_moves(
+        mut config in configs(),
+        seed: u64,
+        links in 2u32..4,
+        modes in (modes(), modes()),
+        requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
+        permille in [0u32..500, 0u32..500, 0u32..500],
+        outage in (0usize..3, 0u64..40_000, 0u64..40_000),
+        packets in sendings(),
+    ) {
+        config.aggregation.ampdu = config.aggregation.ampdu.or(Some(Bytes::new(65_535)));
+        let to_access_point = |from: usize| (3 - from) as u32;
+        let through = |packet: &Sending| if packet.0 == 0 { *packet } else { (packet.0, to_access_point(packet.0), packet.2, packet.3) };
+        let packets: Vec<Sending> = packets.iter().map(through).collect();
+        let mut air = Air::of_modes(config, &[None, modes.0, modes.1], links, requests, seed);
+        air.fate = losses(seed, permille, 60_000);
+        air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
+        check(air, &packets)?;
+    }
+}
+
+fn emlsr(padding: u64, transition: u64, medium_sync: u64) -> Emlsr {
+    let us = Duration::from_micros;
+    Emlsr { padding: us(padding), transition: us(transition), medium_sync: us(medium_sync) }
+}
+
+fn modes() -> impl Strategy<Value = Option<Emlsr>> {
+    prop_oneof![
+        1 => Just(None),
+        2 => (0u64..257, 0u64..257, prop_oneof![Just(0u64), Just(5_484)]).prop_map(|(p, t, m)| Some(emlsr(p, t, m))),
+    ]
+}
+
+/// B has one radio, A two: each exchange from A begins with an MU-RTS of 33 byte and 32 us, and the next comes when B
+/// listens again: after SIFS, slot and the begin of a frame that does not come, and the transition, 173 us, on a slot
+/// boundary.
+#[test]
+fn a_device_with_one_radio_is_called_to_a_link() {
+    let mut air = Air::of_modes(config(), &[None, Some(emlsr(32, 128, 5_484))], 2, RequestLink::OfData, 1);
+    (0..4).for_each(|id| air.send(at(0), 0, 1, id, BestEffort));
+    (4..8).for_each(|id| air.send(at(300), 0, 1, id, BestEffort));
+    air.run(at(3_000));
+    air.reads(
+        "
+            0.0 A1 MU-RTS to B1 for 64 us, nav 313
+           80.0 B1 CTS to A1 for 44 us, nav 253
+          140.0 A1 DATA 0 to B1 for 192.8 us, nav 44
+          348.8 B1 ACK to A1 for 28 us, nav 0
+          332.8 B1 has 0 from A1
+          376.8 A1 is done with 0
+          554.8 A1 MU-RTS to B1 for 64 us, nav 1182
+          634.8 B1 CTS to A1 for 44 us, nav 1122
+          694.8 A1 DATA 1..=7 to B1 for 1.0496 ms, nav 56
+         1744.4 B1 has 1..=7 from A1
+         1760.4 B1 BA from 0: 0..=7 to A1 for 40 us, nav 0
+         1800.4 A1 is done with 1..=7
+        ",
+    );
 }
 
 #[test]

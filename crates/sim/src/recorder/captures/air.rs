@@ -209,6 +209,13 @@ fn append(out: &mut Vec<u8>, event: &FrameEvent<'_>, bodies: &BodyWriter<'_>, st
         dot11::append_beacon(out, event.start.as_nanos() / 1_000, BEACON_INTERVAL_TU, length);
         return 0;
     }
+    if frame.kind == FrameKind::MuRts {
+        /// The FCS.
+        const BEHIND: usize = 4;
+        // Padding is a user info of AID 4095 and whatever follows (9.3.1.22.1).
+        out.resize((frame.size.as_u64() as usize).saturating_sub(BEHIND), 0xff);
+        return 0;
+    }
     let Some(msdu) = &frame.payload else { return 0 };
     llc_and_body(out, msdu, event.packets, (frame.from, frame.to), (bodies, stations))
 }
@@ -232,6 +239,7 @@ fn llc_and_body(
 fn header(frame: &Frame<Msdu>, stations: &Stations<'_>) -> MacHeader {
     let kind = match frame.kind {
         FrameKind::Rts => MacKind::Rts,
+        FrameKind::MuRts => MacKind::MuRts,
         // A CRN says to all what a CTS says: a capture has no other word for it.
         FrameKind::Cts | FrameKind::Crn => MacKind::Cts,
         FrameKind::Ack => MacKind::Ack,

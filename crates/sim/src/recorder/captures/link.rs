@@ -148,6 +148,7 @@ fn polled_header(
         FrameKind::Data
         | FrameKind::Ack
         | FrameKind::Rts
+        | FrameKind::MuRts
         | FrameKind::Cts
         | FrameKind::Crn
         | FrameKind::BlockAck

@@ -3,7 +3,7 @@
 use airbraid_engine::converge::select;
 use airbraid_engine::trunk::bonding::{BondPolicy, MemberConfig};
 use airbraid_engine::trunk::paper::PaperPolicy;
-use airbraid_mac::edca::RequestLink;
+use airbraid_mac::edca::{Emlsr, RequestLink};
 use airbraid_units::Bytes;
 
 /// A trunk between two neighbours, by what its members are.
@@ -97,6 +97,8 @@ pub struct MultiLinkTrunk {
     pub members: Vec<[usize; 2]>,
     /// The link on which its ends ask for a block acknowledgement that did not come.
     pub request_link: RequestLink,
+    /// The delays of an end in EMLSR mode.
+    pub emlsr: [Option<Emlsr>; 2],
 }
 
 /// Interface selection among the members of a trunk.

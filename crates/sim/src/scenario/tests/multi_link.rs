@@ -35,3 +35,30 @@ fn what_no_device_can_be_is_refused_with_the_remedy() {
     let apart = text("802.11be", "members = [\"ch36\", \"ch40\"]", parallel);
     assert_eq!(spec(&apart).multi_link_trunks().count(), 2);
 }
+
+#[test]
+fn one_radio_is_the_station_s_unless_the_file_says_otherwise() {
+    let modes = |keys: &str, more: &str| {
+        let spec = spec(&text("802.11be", keys, more));
+        let trunk = spec.multi_link_trunks().next().unwrap();
+        trunk.emlsr.map(|emlsr| emlsr.is_some())
+    };
+    assert_eq!(modes("", ""), [false, false]);
+    assert_eq!(modes("mode = \"emlsr\"", ""), [false, true]);
+    assert_eq!(modes("mode = { a = \"emlsr\" }", ""), [true, false]);
+    // `b` has another trunk, so it is the access point.
+    let third = "[[node]]\nname = \"third\"\nposition = [\"0 m\", \"1 m\"]\nradios = [36, 40, 44]\n\
+                 [[trunk]]\nname = \"other\"\nbetween = [\"b\", \"third\"]\nover = \"mld\"\n";
+    assert_eq!(modes("mode = \"emlsr\"", third), [true, false]);
+}
+
+#[test]
+fn modes_that_no_device_has_are_refused_with_the_remedy() {
+    refused(&text("802.11be", "mode = \"nstr2\"", ""), "`nstr2` is not known here");
+    refused(&text("802.11be", "mode = { a = \"emlsr\", b = \"emlsr\" }", ""), "both ends have one radio");
+    refused(&text("802.11be", "mode = \"emlsr\"\npadding_delay = \"1 s\"", ""), "a delay of 1 s is too long");
+    refused(&text("802.11be", "mode = { nobody = \"str\" }", ""), "`nobody`");
+    let other = "[[node]]\nname = \"third\"\nposition = [\"0 m\", \"1 m\"]\nradios = [36, 40, 44]\n\
+                 [[trunk]]\nname = \"other\"\nbetween = [\"b\", \"third\"]\nover = \"mld\"\n";
+    refused(&text("802.11be", "mode = { b = \"emlsr\" }", other), "trunks `air` and `other` give a node two modes");
+}

@@ -7,7 +7,7 @@ use super::super::radio_map::RadioMap;
 use super::mac::RadioMac;
 use super::radio::RadioPort;
 use crate::scenario::spec::{Mac, MultiLinkTrunk, Spec};
-use airbraid_mac::edca::MultiLink;
+use airbraid_mac::edca::{MultiLink, PeerTraits};
 
 type Radios = Table<RadioId, RadioPort>;
 
@@ -25,6 +25,9 @@ pub fn devices(spec: &Spec, radio_map: &RadioMap, radios: &mut Radios) -> Table<
         }
         for trunk in spec.multi_link_trunks() {
             for side in (0..2).filter(|side| trunk.between[*side] == node) {
+                if let Some(delays) = trunk.emlsr[side] {
+                    device.shared.share_radio(delays);
+                }
                 device.peers.extend(peer(trunk, side, radio_map, radios, &mut device.shared));
             }
         }
@@ -50,10 +53,11 @@ fn peer(
 ) -> Option<Peer> {
     let radio = |member: &[usize; 2], side: usize| radio_map.id((trunk.between[side], member[side]));
     let addresses: Vec<_> = trunk.members.iter().map(|member| radio(member, 1 - side).address()).collect();
+    let traits = PeerTraits { requests: trunk.request_link, emlsr: trunk.emlsr[1 - side] };
     let (entrance, device) = (radio(trunk.members.first()?, side), *addresses.first()?);
     for (member, address) in trunk.members.iter().zip(&addresses) {
         if let RadioMac::Edca(mac) = radios[radio(member, side)].mac_mut() {
-            shared.add_way(mac, *address, device, trunk.request_link);
+            shared.add_way(mac, *address, device, traits);
         }
     }
     Some(Peer { addresses, entrance })

@@ -1,6 +1,6 @@
 //! A `[[trunk]]` of multi-link devices: the radios of two neighbours that are the links of each.
 
-use super::radios;
+use super::{mode, radios};
 use crate::scenario::reader::{Foreign, View};
 use crate::scenario::schema::between;
 use crate::scenario::spec::{Mac, MultiLinkTrunk, Node, Trunk};
@@ -13,13 +13,12 @@ static FOREIGN: Foreign =
 /// Most links of a device: a link ID of 802.11be has four bits, and one value is reserved.
 const LINKS_MAX: usize = 15;
 
-/// Reads one trunk, behind `others` in the file.
+/// Reads one trunk, behind `others` in the file; `counts` is the number of such trunks at each node.
 pub(super) fn read(
     view: &View<'_>,
     name: String,
-    nodes: &[Node],
-    names: &[String],
-    others: &[Trunk],
+    (nodes, names): (&[Node], &[String]),
+    (others, counts): (&[Trunk], &[usize]),
 ) -> MultiLinkTrunk {
     let ends = between(view, names);
     view.beside(&FOREIGN);
@@ -27,7 +26,8 @@ pub(super) fn read(
     let words = [("data", RequestLink::OfData), ("any", RequestLink::Any)];
     let why = "the link of the data";
     let request_link = view.choice("request_link", &words, RequestLink::OfData, why);
-    let trunk = MultiLinkTrunk { name, between: ends.unwrap_or_default(), members, request_link };
+    let emlsr = mode::read(view, ends.unwrap_or_default(), nodes, counts);
+    let trunk = MultiLinkTrunk { name, between: ends.unwrap_or_default(), members, request_link, emlsr };
     acknowledges(view, &trunk, nodes);
     others.iter().for_each(|other| apart(view, &trunk, other));
     trunk
@@ -60,6 +60,9 @@ fn acknowledges(view: &View<'_>, trunk: &MultiLinkTrunk, nodes: &[Node]) {
 
 /// An access point's radios may lead to several devices; no two trunks lead to one, and none is above another.
 pub(super) fn apart(view: &View<'_>, trunk: &MultiLinkTrunk, other: &Trunk) {
+    if let Some(other) = other.multi_link() {
+        agree(view, trunk, other);
+    }
     let between = other.between();
     let is_parallel = between == trunk.between || between == [trunk.between[1], trunk.between[0]];
     let is_above = other.radios().is_some();
@@ -70,4 +73,17 @@ pub(super) fn apart(view: &View<'_>, trunk: &MultiLinkTrunk, other: &Trunk) {
         || format!("trunks `{}` and `{}` use the same radios", other.name(), trunk.name),
         "give each trunk its own members",
     );
+}
+
+/// A device has one mode towards all.
+fn agree(view: &View<'_>, trunk: &MultiLinkTrunk, other: &MultiLinkTrunk) {
+    for side in 0..2 {
+        let same_end = (0..2).find(|end| other.between[*end] == trunk.between[side]);
+        view.require(
+            same_end.is_none_or(|end| other.emlsr[end] == trunk.emlsr[side]),
+            "mode",
+            || format!("trunks `{}` and `{}` give a node two modes", other.name, trunk.name),
+            "give it the same mode and delays in both",
+        );
+    }
 }

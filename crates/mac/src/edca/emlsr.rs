@@ -1,0 +1,169 @@
+//! Enhanced multi-link single radio: a device that listens on all of its links, and exchanges frames on one at a time
+//! (802.11be-2024, 35.3.17).
+//!
+//! ```text
+//!                initial control frame, or a TXOP of its own
+//!   listening ------------------------------------------------> at one link: the others are blind
+//!       ^                                                          |  the exchange is over
+//!       |              transition delay                            v
+//!       +------------------------------------------------------ away: all are blind
+//! ```
+//!
+//! Its peers begin each TXOP with an initial control frame, an MU-RTS that lasts long enough for the radio to be moved,
+//! and send it nothing on any link before it listens again.
+
+use super::link::{LinkId, Links};
+use airbraid_units::{Duration, Instant};
+
+/// What a device in EMLSR mode tells its peers (9.4.2.312.2.3), and does by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Emlsr {
+    /// Time by which an initial control frame is longer, so that the radio is there when it ends.
+    pub padding: Duration,
+    /// Time from the end of an exchange until it listens on all links again.
+    pub transition: Duration,
+    /// Time for which a link that was blind does not trust what it hears (MediumSyncDelay, 35.3.16.8).
+    pub medium_sync: Duration,
+}
+
+/// The place of the one radio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Listening,
+    At(LinkId),
+    Away,
+}
+
+/// The one radio of a device, which its links share.
+#[derive(Clone, Debug)]
+pub(super) struct OneRadio {
+    pub delays: Emlsr,
+    place: Place,
+    /// The links that have been told that they are blind.
+    told: Links,
+}
+
+impl OneRadio {
+    pub fn new(delays: Emlsr) -> Self {
+        Self { delays, place: Place::Listening, told: Links::default() }
+    }
+
+    /// It goes to a link for an exchange.
+    pub fn go_to(&mut self, link: LinkId) {
+        self.place = Place::At(link);
+    }
+    /// The exchange is over.
+    pub fn leave(&mut self) {
+        self.place = Place::Away;
+    }
+    /// It listens on all links.
+    pub fn listen(&mut self) {
+        self.place = Place::Listening;
+    }
+
+    /// Whether it is at a link.
+    pub fn is_at(&self, link: LinkId) -> bool {
+        self.place == Place::At(link)
+    }
+    /// Whether a link is blind.
+    pub fn blinds(&self, link: LinkId) -> bool {
+        self.place != Place::Listening && !self.is_at(link)
+    }
+    /// Whether a link does not know yet that it has become blind, or can hear again.
+    pub fn must_tell(&self, link: LinkId) -> bool {
+        self.blinds(link) != self.told.contains(link)
+    }
+    /// A link knows.
+    pub fn tell(&mut self, link: LinkId) {
+        if self.blinds(link) { self.told.insert(link) } else { self.told.remove(link) }
+    }
+}
+
+/// Blindness after which a link has lost medium synchronisation (aMediumSyncThreshold, 35.3.16.8).
+const BLINDNESS_THAT_COUNTS: Duration = Duration::from_micros(72);
+/// TXOPs that a link may begin before it has synchronised again (the default of Medium Synchronization Maximum Number Of
+/// TXOPs, 9.4.2.312.2.3).
+const TXOPS_WITHOUT_SYNC: u32 = 1;
+
+/// A link that may be blind, and has to find its way back into the medium then.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sight {
+    blind_since: Option<Instant>,
+    /// MediumSyncDelay timer: until then each TXOP begins with RTS, and there are few of them.
+    unsure_until: Option<Instant>,
+    txops: u32,
+}
+
+impl Sight {
+    pub fn close(&mut self, now: Instant) {
+        self.blind_since = Some(now);
+    }
+    /// It hears again.
+    pub fn open(&mut self, now: Instant, medium_sync: Duration) {
+        let Some(since) = self.blind_since.take() else { return };
+        if now - since > BLINDNESS_THAT_COUNTS && !medium_sync.is_zero() {
+            (self.unsure_until, self.txops) = (Some(now + medium_sync), 0);
+        }
+    }
+
+    /// A frame was decoded: the NAV is right again.
+    pub fn synchronise(&mut self) {
+        self.unsure_until = None;
+    }
+    /// Whether a TXOP must begin with RTS.
+    pub fn is_unsure(&self, now: Instant) -> bool {
+        self.unsure_until.is_some_and(|until| now < until)
+    }
+    /// The time before which no TXOP may begin.
+    pub fn barred_until(&self, now: Instant) -> Option<Instant> {
+        self.unsure_until.filter(|until| now < *until && self.txops >= TXOPS_WITHOUT_SYNC)
+    }
+    /// A TXOP begins.
+    pub fn begin_txop(&mut self) {
+        self.txops += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DELAYS: Emlsr = Emlsr {
+        padding: Duration::from_micros(32),
+        transition: Duration::from_micros(128),
+        medium_sync: Duration::from_micros(5_484),
+    };
+
+    #[test]
+    fn one_link_at_a_time_sees() {
+        let mut radio = OneRadio::new(DELAYS);
+        let [a, b] = [LinkId(0), LinkId(1)];
+        assert!(!radio.must_tell(a) && !radio.must_tell(b));
+        radio.go_to(a);
+        assert!(radio.is_at(a) && !radio.must_tell(a) && radio.must_tell(b));
+        radio.tell(b);
+        assert!(radio.blinds(b) && !radio.must_tell(b));
+        radio.leave();
+        assert!(radio.must_tell(a) && radio.blinds(b) && !radio.must_tell(b));
+        radio.tell(a);
+        radio.listen();
+        assert!(radio.must_tell(a) && radio.must_tell(b) && !radio.blinds(a));
+    }
+
+    #[test]
+    fn after_a_long_blindness_one_txop_is_left() {
+        let us = |n| Instant::ZERO + Duration::from_micros(n);
+        let mut sight = Sight::default();
+        sight.close(us(100));
+        sight.open(us(172), DELAYS.medium_sync);
+        assert!(!sight.is_unsure(us(172)), "72 us do not count");
+        sight.close(us(200));
+        sight.open(us(273), DELAYS.medium_sync);
+        assert!(sight.is_unsure(us(273)) && sight.barred_until(us(273)).is_none());
+        sight.begin_txop();
+        assert_eq!(sight.barred_until(us(300)), Some(us(5_757)));
+        assert!(sight.barred_until(us(5_757)).is_none() && !sight.is_unsure(us(5_757)));
+        sight.synchronise();
+        assert!(!sight.is_unsure(us(300)) && sight.barred_until(us(300)).is_none());
+    }
+}

@@ -1,0 +1,156 @@
+//! A link of a device in EMLSR mode, or with peers in that mode: when it is blind, when its radio leaves, and when peers
+//! listen again ([`emlsr`](super::emlsr)).
+
+use super::{Edca, Timer};
+use crate::alarm::Alarm;
+use crate::frame::{Address, Frame, FrameKind};
+use crate::service::MacOutput;
+use airbraid_engine::Packet;
+use airbraid_units::{Duration, Instant};
+
+/// The radio of a device in EMLSR mode, at a link because a peer has asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Visit {
+    /// The peer's next frame must begin by then.
+    Until(Instant),
+    /// A reception has begun that may be this frame.
+    Receiving,
+}
+
+/// A device that will listen on all links again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Returning {
+    Own,
+    Peer(Address),
+}
+
+impl<P: Packet + Copy> Edca<P> {
+    /// Time without the beginning of a frame after which an exchange is over (35.3.17).
+    fn silence(&self) -> Duration {
+        let phy = &self.planner.config.phy;
+        phy.sifs + phy.slot + phy.rx_start_delay
+    }
+
+    /// A frame was decoded.
+    #[inline]
+    pub(super) fn on_decoded(&mut self) {
+        self.sense.on_success();
+        if self.planner.link.is_shared {
+            self.sight.synchronise();
+        }
+    }
+
+    /// A TXOP begins, or a peer's initial control frame is answered.
+    pub(super) fn take_radio(&mut self) {
+        if let Some(radio) = &mut self.traffic.radio {
+            radio.go_to(self.planner.link.id);
+            self.visit = None;
+        }
+    }
+
+    /// The exchange for which the radio came is over.
+    fn leave_radio(&mut self, now: Instant) {
+        let link = self.planner.link.id;
+        let Some(radio) = self.traffic.radio.as_mut().filter(|radio| radio.is_at(link)) else { return };
+        self.visit = None;
+        if radio.delays.transition.is_zero() {
+            return radio.listen();
+        }
+        radio.leave();
+        self.returns.push((now + radio.delays.transition, Returning::Own));
+        self.follow_radio(now);
+    }
+
+    /// The link becomes blind, or hears again, as the radio goes.
+    pub(super) fn follow_radio(&mut self, now: Instant) {
+        let link = self.planner.link.id;
+        let Some(radio) = self.traffic.radio.as_mut().filter(|radio| radio.must_tell(link)) else { return };
+        radio.tell(link);
+        let is_blind = radio.blinds(link);
+        if is_blind {
+            self.sight.close(now);
+            self.stop_counters(now);
+            self.sense.lose(now);
+        } else {
+            self.sight.open(now, radio.delays.medium_sync);
+            self.sense.find(now);
+        }
+        self.outputs.push_back(MacOutput::Listen(!is_blind));
+    }
+
+    /// This link answers a frame until `end`: what has come for it may go on.
+    pub(super) fn on_answer_sent(&mut self, end: Instant) {
+        if self.traffic.radio.as_ref().is_some_and(|radio| radio.is_at(self.planner.link.id)) {
+            self.visit = Some(Visit::Until(end + self.silence()));
+        }
+    }
+
+    /// A peer begins an exchange, or goes on with it: it listens nowhere else until that is over.
+    pub(super) fn on_peer_frame(&mut self, now: Instant, header: &Frame<()>) {
+        let device = self.planner.link.device(header.from);
+        let Some(delays) = self.traffic.emlsr(device) else { return };
+        if matches!(header.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest) {
+            self.close(now, device, now + header.nav + self.silence() + delays.transition);
+        }
+    }
+
+    /// A TXOP is over. An answer was its last frame, or silence.
+    pub(super) fn end_shared_txop(&mut self, now: Instant, is_success: bool) {
+        let quiet = if is_success { self.silence() } else { Duration::ZERO };
+        for (device, delays) in self.traffic.at_link(self.planner.link.id) {
+            self.close(now, device, now + quiet + delays.transition);
+            self.traffic.reopen(device, now);
+        }
+        self.leave_radio(now);
+    }
+
+    /// A peer listens nowhere until then.
+    fn close(&mut self, now: Instant, device: Address, until: Instant) {
+        let until = self.traffic.close_until(device, until);
+        self.returns.retain(|(_, returning)| *returning != Returning::Peer(device));
+        if until > now {
+            self.returns.push((until, Returning::Peer(device)));
+        }
+    }
+
+    /// The earliest of the timers of this page.
+    pub(super) fn listening_alarm(&self) -> Alarm<Timer> {
+        let visit = match self.visit {
+            Some(Visit::Until(end)) => Some(end),
+            _ => None,
+        };
+        let first = self.returns.iter().map(|(at, _)| *at).chain(visit).min();
+        first.map_or(Alarm::NEVER, |at| Alarm::of(at, Timer::Listening))
+    }
+
+    /// Whatever of this page is due.
+    pub(super) fn settle_listening(&mut self, now: Instant) {
+        if let Some(Visit::Until(end)) = self.visit
+            && end <= now
+        {
+            self.visit = Some(Visit::Receiving);
+        }
+        // A visit ends when nothing more is received that could go on with it.
+        if self.visit == Some(Visit::Receiving) && !self.sense.has_reception_begun(now) {
+            self.leave_radio(now);
+        }
+        if self.returns.iter().all(|(at, _)| *at > now) {
+            return;
+        }
+        let (due, left) = std::mem::take(&mut self.returns).into_iter().partition(|(at, _)| *at <= now);
+        self.returns = left;
+        let due: Vec<(Instant, Returning)> = due;
+        for (_, returning) in due {
+            match returning {
+                Returning::Own => {
+                    if let Some(radio) = &mut self.traffic.radio {
+                        radio.listen();
+                    }
+                }
+                Returning::Peer(device) => self.traffic.reopen(device, now),
+            }
+        }
+        self.follow_radio(now);
+        self.take_over(now);
+    }
+}
