@@ -306,7 +306,7 @@ impl EdcaConfig {
 
 /// The longest window of agreements with a station that sends in this format: 64, 256 from HE on, 1024 from EHT on
 /// (802.11-2020, 802.11ax-2021 and 802.11be-2024).
-pub(super) fn window_max(vector: &Vector) -> u16 {
+pub fn window_max(vector: &Vector) -> u16 {
     match vector {
         Vector::Mode(mode) if mode.choice().format == Format::Eht => 1_024,
         Vector::Mode(mode) if mode.choice().format == Format::He => 256,

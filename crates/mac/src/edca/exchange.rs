@@ -191,7 +191,8 @@ impl<P: Packet + Copy> Edca<P> {
     fn on_ack(&mut self, now: Instant) {
         let Some(planned) = self.take_planned() else { return };
         self.rates.on_result(planned.ppdu.header.to, self.planner.in_whole(planned.grade), 1, 1);
-        self.settle_acknowledged(planned.queue, &planned.ppdu, |_| true);
+        self.traffic.on_served(now, planned.queue, self.planner.link.id, 1);
+        self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| true);
         self.go_on(now);
     }
 
@@ -203,6 +204,7 @@ impl<P: Packet + Copy> Edca<P> {
             let came = data.mpdus().iter().filter(|mpdu| answer.acknowledges(mpdu.sequence)).count();
             let grade = self.planner.in_whole(planned.grade);
             self.rates.on_result(planned.ppdu.header.to, grade, data.mpdus().len() as u32, came as u32);
+            self.traffic.on_served(now, planned.queue, self.planner.link.id, came as u32);
         }
         let queue = self.traffic.queue_mut(planned.queue);
         let request = match planned.ppdu.content {
@@ -211,14 +213,20 @@ impl<P: Packet + Copy> Edca<P> {
         };
         let doubtful = queue.on_answer(self.planner.link.id, request);
         for ppdu in std::iter::once(&planned.ppdu).chain(doubtful.iter().map(|(_, ppdu)| ppdu)) {
-            self.settle_acknowledged(planned.queue, ppdu, |sequence| answer.acknowledges(sequence));
+            self.settle_acknowledged(now, planned.queue, ppdu, |sequence| answer.acknowledges(sequence));
         }
-        self.settle_otherwise(planned.queue, answer);
+        self.settle_otherwise(now, planned.queue, answer);
         self.go_on(now);
     }
 
     /// The MPDUs of a PPDU are acknowledged or lost, by what the answer says.
-    fn settle_acknowledged(&mut self, id: QueueId, ppdu: &Arc<Ppdu<P>>, is_acknowledged: impl Fn(u16) -> bool) {
+    fn settle_acknowledged(
+        &mut self,
+        now: Instant,
+        id: QueueId,
+        ppdu: &Arc<Ppdu<P>>,
+        is_acknowledged: impl Fn(u16) -> bool,
+    ) {
         let Some(data) = ppdu.data() else { return };
         let limit = self.mpdu_limit(id);
         let queue = self.traffic.queue_mut(id);
@@ -247,10 +255,11 @@ impl<P: Packet + Copy> Edca<P> {
         }
         let tid = queue.tid;
         self.traffic.leave(tid, left);
+        self.traffic.put_to_links(now, id, |length| self.planner.config.mpdu_size(length));
     }
 
     /// MPDUs of earlier PPDUs of which an answer tells.
-    fn settle_otherwise(&mut self, id: QueueId, answer: &BlockAck) {
+    fn settle_otherwise(&mut self, now: Instant, id: QueueId, answer: &BlockAck) {
         let queue = self.traffic.queue_mut(id);
         if queue.originator.len() == 0 {
             return;
@@ -268,6 +277,7 @@ impl<P: Packet + Copy> Edca<P> {
         queue.originator.advance();
         let tid = queue.tid;
         self.traffic.leave(tid, left);
+        self.traffic.put_to_links(now, id, |length| self.planner.config.mpdu_size(length));
     }
 
     /// The awaited answer did not come.
@@ -285,7 +295,7 @@ impl<P: Packet + Copy> Edca<P> {
                 let queue = self.traffic.queue_mut(planned.queue);
                 queue.doubt(self.planner.link.id, planned.ppdu);
             } else {
-                self.settle_acknowledged(planned.queue, &planned.ppdu, |_| false);
+                self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| false);
             }
         }
         self.end_txop(now, false);
@@ -312,6 +322,9 @@ impl<P: Packet + Copy> Edca<P> {
                 self.planner.plan(id, self.traffic.queue_mut(id), Some(left), false, pick)
             });
             if let Some(planned) = planned {
+                if self.planner.link.is_shared {
+                    self.dismiss_others(now, self.traffic.queue(planned.queue).to);
+                }
                 self.send_planned(&planned, now + sifs, Access::Response);
                 if let Some(txop) = &mut self.txop {
                     (txop.is_first, txop.planned) = (false, Some(planned));
@@ -382,8 +395,12 @@ impl<P: Packet + Copy> Edca<P> {
         self.stats.airtime += airtime;
         if let Some(txop) = &self.txop {
             *self.counts.airtime_mut(txop.category) += airtime;
-        } else if self.planner.link.is_shared {
-            self.on_answer_sent(end);
+        }
+        if self.planner.link.is_shared {
+            self.traffic.on_own_transmission(end - airtime, self.planner.link.id, airtime);
+            if self.txop.is_none() {
+                self.on_answer_sent(end);
+            }
         }
         self.transmitting_until = end;
         self.sense.on_own_transmission(end);

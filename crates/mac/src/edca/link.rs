@@ -15,6 +15,10 @@ impl Links {
     pub fn of(link: LinkId) -> Self {
         Self(1 << link.0)
     }
+    /// Those that are in both.
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
     pub fn contains(self, link: LinkId) -> bool {
         self.0 >> link.0 & 1 == 1
     }

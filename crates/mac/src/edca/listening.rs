@@ -68,6 +68,7 @@ impl<P: Packet + Copy> Edca<P> {
         radio.tell(link);
         let is_blind = radio.blinds(link);
         if is_blind {
+            self.traffic.on_medium(now, link, false);
             self.sight.close(now);
             self.stop_counters(now);
             self.sense.lose(now);
@@ -91,6 +92,15 @@ impl<P: Packet + Copy> Edca<P> {
         let Some(delays) = self.traffic.emlsr(device) else { return };
         if matches!(header.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest) {
             self.close(now, device, now + header.nav + self.silence() + delays.transition);
+        }
+    }
+
+    /// A TXOP goes on with this device: others that it has called to the link go their way.
+    pub(super) fn dismiss_others(&mut self, now: Instant, device: Address) {
+        for (other, delays) in self.traffic.at_link(self.planner.link.id) {
+            if other != device {
+                self.close(now, other, now + self.silence() + delays.transition);
+            }
         }
     }
 

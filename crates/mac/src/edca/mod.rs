@@ -11,6 +11,7 @@
 //!
 //! The traffic knows of no medium, so that one may stand over several links.
 
+mod allocation;
 mod beacon;
 mod category;
 mod config;
@@ -31,9 +32,10 @@ mod secondary;
 mod tests;
 mod traffic;
 
+pub use allocation::Allocation;
 pub use beacon::BEACON_INTERVAL_TU;
 pub use category::AccessCategory;
-pub use config::{AggregationConfig, Bandwidth, EdcaConfig, FunctionConfig, Repair, RequestLink};
+pub use config::{AggregationConfig, Bandwidth, EdcaConfig, FunctionConfig, Repair, RequestLink, window_max};
 pub use emlsr::Emlsr;
 pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
 pub use multi_link::{MultiLink, PeerTraits};
@@ -259,7 +261,10 @@ impl<P: Packet + Copy> Edca<P> {
     #[inline]
     fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) {
         match self.traffic.push(msdu, self.planner.link.id) {
-            Ok(category) => self.renew(now, category),
+            Ok((category, id)) => {
+                self.traffic.put_to_links(now, id, |length| self.planner.config.mpdu_size(length));
+                self.renew(now, category);
+            }
             Err(msdu) => self.refuse(msdu),
         }
     }
@@ -272,7 +277,11 @@ impl<P: Packet + Copy> Edca<P> {
 
     #[cold]
     fn enqueue_first(&mut self, now: Instant, msdu: Msdu<P>) {
+        let (to, tid) = (msdu.to, msdu.packet.priority() & 7);
         let (category, refused) = self.traffic.push_first(msdu, self.planner.link.id);
+        if let Some(id) = self.traffic.find(to, tid) {
+            self.traffic.put_to_links(now, id, |length| self.planner.config.mpdu_size(length));
+        }
         if let Some(msdu) = refused {
             self.refuse(msdu);
         }
@@ -336,11 +345,23 @@ impl<P: Packet + Copy> Edca<P> {
             self.stop_counters(now);
             self.alarm = if self.planner.link.is_shared { self.listening_alarm() } else { Alarm::NEVER };
         }
+        if self.planner.link.is_shared {
+            self.traffic.on_medium(now, self.planner.link.id, true);
+        }
         self.sense.on_busy(now);
     }
 
-    fn on_idle(&mut self, now: Instant) {
+    /// The medium falls idle.
+    #[inline]
+    fn fall_idle(&mut self, now: Instant) {
         self.sense.on_idle(now);
+        if self.planner.link.is_shared {
+            self.traffic.on_medium(now, self.planner.link.id, false);
+        }
+    }
+
+    fn on_idle(&mut self, now: Instant) {
+        self.fall_idle(now);
         if let State::Overdue(awaited) = self.state {
             self.fail(now, awaited);
         }

@@ -11,6 +11,7 @@
 //! is given to a link when that has won its TXOP, and one that was lost goes again on whichever link is next.
 
 use super::Edca;
+use super::allocation::Allocation;
 use super::category::AccessCategory;
 use super::config::{EdcaConfig, RequestLink};
 use super::emlsr::{Emlsr, OneRadio};
@@ -26,6 +27,8 @@ pub struct PeerTraits {
     pub requests: RequestLink,
     /// Its delays, if it is in EMLSR mode.
     pub emlsr: Option<Emlsr>,
+    /// How packets for it are put to links.
+    pub allocation: Allocation,
 }
 
 /// The upper part of a multi-link device, which its links share.
@@ -50,10 +53,11 @@ impl<P: Packet + Copy> MultiLink<P> {
         AccessCategory::ALL.into_iter().for_each(|category| self.0.set_idle(id, category, true));
     }
 
-    /// A link leads to this address of a multi-link peer, which has the address `device` for the layer above.
-    pub fn add_way(&mut self, station: &mut Edca<P>, address: Address, device: Address, traits: PeerTraits) {
+    /// A link leads to this address of a multi-link peer, which has the address `device` for the layer above, and
+    /// carries these TIDs to it, a bit each.
+    pub fn add_way(&mut self, station: &mut Edca<P>, [address, device]: [Address; 2], tids: u8, traits: PeerTraits) {
         station.planner.link.add_peer(address, device);
-        self.0.share(device, station.planner.link.id, traits.requests, traits.emlsr);
+        self.0.share(device, (station.planner.link.id, tids), traits);
     }
 
     /// Lends the upper part to a link, or takes it back from it.

@@ -5,6 +5,7 @@
 //! before that one is acknowledged or given up. It knows of no link: several may send from one window.
 
 use super::frames::{BlockAck, SEQUENCES, ahead};
+use super::link::LinkId;
 use std::collections::VecDeque;
 
 /// State of an MPDU in the window.
@@ -30,6 +31,8 @@ pub(super) struct Slot<P> {
     /// Number of its transmissions.
     pub attempts: u16,
     pub state: MpduState,
+    /// The link to which it was put; `None`: any may send it.
+    pub link: Option<LinkId>,
     /// When its MSDU came, as a number.
     pub arrival: u64,
 }
@@ -52,13 +55,24 @@ pub(super) struct Originator<P> {
     next: u16,
     /// MPDUs from the oldest that is not done.
     slots: VecDeque<Slot<P>>,
+    /// Number of those that wait for any link.
+    waiting: u32,
+    /// Those that were put to a link, by link; empty where none are.
+    put: Vec<Put>,
+}
+
+/// The MPDUs that were put to a link.
+#[derive(Clone, Copy, Debug, Default)]
+struct Put {
     /// Number of those that wait.
     waiting: u32,
+    /// Number of those that are neither acknowledged nor lost.
+    outstanding: u32,
 }
 
 impl<P: Copy> Originator<P> {
     pub fn new(window: u16) -> Self {
-        Self { window, next: 0, slots: VecDeque::new(), waiting: 0 }
+        Self { window, next: 0, slots: VecDeque::new(), waiting: 0, put: Vec::new() }
     }
 
     /// WinStart: the oldest number that is not done.
@@ -70,10 +84,15 @@ impl<P: Copy> Originator<P> {
     pub fn has_space(&self) -> bool {
         self.slots.len() < usize::from(self.window)
     }
-    /// Whether an MPDU waits to be sent.
+    /// Whether an MPDU waits to be sent on any link: one that was lost.
     #[inline]
     pub fn has_waiting(&self) -> bool {
         self.waiting > 0
+    }
+    /// Whether an MPDU waits that this link may send.
+    #[inline]
+    pub fn has_waiting_on(&self, link: LinkId) -> bool {
+        self.waiting > 0 || self.put.get(usize::from(link.0)).is_some_and(|put| put.waiting > 0)
     }
     /// Arrival of the oldest MPDU that is not done.
     pub fn oldest_arrival(&self) -> Option<u64> {
@@ -87,8 +106,48 @@ impl<P: Copy> Originator<P> {
     /// Numbers one more MPDU, which is put into a PPDU.
     #[inline]
     pub fn push(&mut self, packet: P, more: Option<Box<[P]>>, size: u32, arrival: u64) {
-        self.slots.push_back(Slot { packet, more, size, attempts: 0, state: MpduState::InFlight, arrival });
+        let (state, link) = (MpduState::InFlight, None);
+        self.slots.push_back(Slot { packet, more, size, attempts: 0, state, link, arrival });
         self.next = (self.next + 1) % SEQUENCES;
+    }
+
+    /// Numbers one more MPDU, which waits for a link.
+    pub fn put(&mut self, packet: P, size: u32, arrival: u64, link: LinkId) {
+        let (state, to) = (MpduState::Waiting, Some(link));
+        self.slots.push_back(Slot { packet, more: None, size, attempts: 0, state, link: to, arrival });
+        self.next = (self.next + 1) % SEQUENCES;
+        let put = self.put_to(link);
+        (put.waiting, put.outstanding) = (put.waiting + 1, put.outstanding + 1);
+    }
+
+    /// Number of MPDUs that were put to a link and are neither acknowledged nor lost.
+    pub fn outstanding(&self, link: LinkId) -> u32 {
+        self.put.get(usize::from(link.0)).map_or(0, |put| put.outstanding)
+    }
+
+    fn put_to(&mut self, link: LinkId) -> &mut Put {
+        let place = usize::from(link.0);
+        if place >= self.put.len() {
+            self.put.resize(place + 1, Put::default());
+        }
+        &mut self.put[place]
+    }
+
+    /// Number of MPDUs that wait for a link, or for any.
+    #[inline]
+    fn waiting_for(&mut self, link: Option<LinkId>) -> &mut u32 {
+        match link {
+            None => &mut self.waiting,
+            Some(link) => &mut self.put_to(link).waiting,
+        }
+    }
+
+    /// An MPDU has its fate: it no longer belongs to the link that it was put to.
+    #[inline]
+    fn leave_link(&mut self, link: Option<LinkId>) {
+        if let Some(link) = link {
+            self.put_to(link).outstanding -= 1;
+        }
     }
 
     /// The MPDUs from the oldest on, with their numbers.
@@ -108,14 +167,16 @@ impl<P: Copy> Originator<P> {
     pub fn take(&mut self, sequence: u16) {
         let Some(slot) = self.slot(sequence).filter(|slot| slot.state == MpduState::Waiting) else { return };
         slot.state = MpduState::InFlight;
-        self.waiting -= 1;
+        let link = slot.link;
+        *self.waiting_for(link) -= 1;
     }
 
     /// The PPDU that an MPDU was put into is not sent.
     pub fn put_back(&mut self, sequence: u16) {
         let Some(slot) = self.slot(sequence).filter(|slot| slot.state == MpduState::InFlight) else { return };
         slot.state = MpduState::Waiting;
-        self.waiting += 1;
+        let link = slot.link;
+        *self.waiting_for(link) += 1;
     }
 
     /// An MPDU goes on the air.
@@ -131,7 +192,11 @@ impl<P: Copy> Originator<P> {
     pub fn acknowledge(&mut self, sequence: u16) -> bool {
         let Some(slot) = self.slot(sequence) else { return false };
         let before = std::mem::replace(&mut slot.state, MpduState::Done);
-        self.waiting -= u32::from(before == MpduState::Waiting);
+        let link = slot.link.take();
+        if before == MpduState::Waiting {
+            *self.waiting_for(link) -= 1;
+        }
+        self.leave_link(link);
         before != MpduState::Done
     }
 
@@ -141,11 +206,13 @@ impl<P: Copy> Originator<P> {
     pub fn lose(&mut self, sequence: u16, limit: Option<u32>) -> Option<&Slot<P>> {
         let place = usize::from(ahead(self.start(), sequence));
         let slot = self.slots.get_mut(place).filter(|slot| slot.state == MpduState::InFlight)?;
-        if limit.is_some_and(|limit| u32::from(slot.attempts) >= limit) {
-            slot.state = MpduState::Done;
+        let link = slot.link.take();
+        let is_given_up = limit.is_some_and(|limit| u32::from(slot.attempts) >= limit);
+        slot.state = if is_given_up { MpduState::Done } else { MpduState::Waiting };
+        self.leave_link(link);
+        if is_given_up {
             return self.slots.get(place);
         }
-        slot.state = MpduState::Waiting;
         self.waiting += 1;
         None
     }

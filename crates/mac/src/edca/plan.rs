@@ -165,6 +165,9 @@ impl Planner {
     /// only.
     fn next_exchange<P: Packet + Copy>(&self, queue: &TrafficQueue<P>, grade: usize, left: Duration) -> Duration {
         let count = queue.waiting.len() as u64;
+        if !queue.is_shared() {
+            return Duration::ZERO;
+        }
         let Some((packet, _)) = queue.waiting.front().filter(|_| queue.originator.has_space() || !queue.is_agreed)
         else {
             return Duration::ZERO;
@@ -204,20 +207,21 @@ impl Planner {
             fits
         };
         let mut is_full = frames == 0;
-        if queue.originator.has_waiting() {
+        if queue.originator.has_waiting_on(self.link.id) {
             for (sequence, slot) in queue.originator.iter() {
                 if is_full || data.mpdus().len() >= frames as usize {
                     is_full = true;
                     break;
                 }
-                if slot.state == MpduState::Waiting {
+                let is_own = slot.link.is_none_or(|link| link == self.link.id);
+                if slot.state == MpduState::Waiting && is_own {
                     let more = slot.more.as_deref().unwrap_or(&[]);
                     is_full = !add(&mut data, sequence, slot.attempts, slot.size, slot.packet, more);
                 }
             }
         }
         data.mpdus().iter().for_each(|mpdu| queue.originator.take(mpdu.sequence));
-        while !is_full && data.mpdus().len() < frames as usize && queue.originator.has_space() {
+        while !is_full && queue.is_shared() && data.mpdus().len() < frames as usize && queue.originator.has_space() {
             let Some(&(packet, arrival)) = queue.waiting.front() else { break };
             let (size, count) = self.next_mpdu(queue);
             let more: Option<Box<[P]>> =

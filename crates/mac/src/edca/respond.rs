@@ -17,7 +17,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// transmits, or turns round to.
     fn end_reception(&mut self, now: Instant, idle: bool) -> bool {
         if idle {
-            self.sense.on_idle(now);
+            self.fall_idle(now);
         }
         self.transmitting_until <= now
     }

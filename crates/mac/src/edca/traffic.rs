@@ -1,17 +1,19 @@
 //! The upper part of an EDCA station: packets that wait, by peer and traffic identifier, with the agreements of each.
 //! It knows of no medium and no link; a device with several links has one of these and several of those.
 
+use super::allocation::{Allocation, Allocator};
 use super::category::AccessCategory;
 use super::config::{EdcaConfig, RequestLink, window_max};
 use super::emlsr::{Emlsr, OneRadio};
 use super::frames::{Ppdu, SEQUENCES, after, ahead};
 use super::link::{LinkId, Links};
+use super::multi_link::PeerTraits;
 use super::originator::Originator;
 use super::recipient::Recipient;
 use crate::frame::Address;
 use crate::service::{MacOutput, Msdu, Outcome};
 use airbraid_engine::Packet;
-use airbraid_units::Instant;
+use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -48,6 +50,8 @@ pub(super) struct TrafficQueue<P> {
     /// At most one of each link: the answer to a request will tell of it.
     in_doubt: Vec<Doubt<P>>,
     request_link: RequestLink,
+    /// Whether its packets are put to links before those have the medium.
+    is_put: bool,
 }
 
 impl<P: Packet + Copy> TrafficQueue<P> {
@@ -55,10 +59,17 @@ impl<P: Packet + Copy> TrafficQueue<P> {
         self.to == Address::BROADCAST
     }
 
+    /// Whether its packets wait for whichever link has the medium; otherwise each is put to a link.
+    #[inline]
+    pub fn is_shared(&self) -> bool {
+        !self.is_put
+    }
+
     /// Whether there is anything that may be sent on a link now.
     #[inline]
     pub fn can_send(&self, link: LinkId) -> bool {
-        let has_data = self.originator.has_waiting() || (!self.waiting.is_empty() && self.originator.has_space());
+        let has_new = || !self.waiting.is_empty() && self.originator.has_space() && self.is_shared();
+        let has_data = self.originator.has_waiting_on(link) || has_new();
         self.links.contains(link) && (has_data || self.needs_request(link))
     }
 
@@ -104,10 +115,14 @@ struct Peer {
     device: Address,
     /// The links that lead to it.
     links: Links,
+    /// Those that carry each TID.
+    by_tid: [Links; TIDS],
     /// The one on which it is asked for a block acknowledgement.
     request_link: RequestLink,
     /// Its delays, if it is in EMLSR mode.
     emlsr: Option<Emlsr>,
+    /// What puts packets for it to links, unless they wait for whichever link has the medium.
+    allocator: Option<Box<Allocator>>,
     /// The links on which it listens: all, or that of the exchange under way, or none.
     open: Links,
     /// When it listens on all again, if it does not.
@@ -162,17 +177,73 @@ impl<P: Packet + Copy> Traffic<P> {
     }
 
     /// A link more leads to a multi-link peer.
-    pub fn share(&mut self, device: Address, link: LinkId, request_link: RequestLink, emlsr: Option<Emlsr>) {
-        let links = Links::of(link);
-        match self.peers.iter_mut().find(|known| known.device == device) {
-            Some(known) => {
-                known.links.insert(link);
-                known.open = known.links;
-            }
-            None => {
-                let away_until = Instant::ZERO;
-                self.peers.push(Peer { device, links, request_link, emlsr, open: links, away_until });
-            }
+    pub fn share(&mut self, device: Address, (link, tids): (LinkId, u8), traits: PeerTraits) {
+        let place = self.peers.iter().position(|known| known.device == device).unwrap_or_else(|| {
+            let PeerTraits { requests: request_link, emlsr, allocation } = traits;
+            let allocator = (allocation != Allocation::Shared).then(|| Box::new(Allocator::new(allocation)));
+            let (links, open, away_until) = (Links::default(), Links::default(), Instant::ZERO);
+            let by_tid = [Links::default(); TIDS];
+            self.peers.push(Peer { device, links, by_tid, request_link, emlsr, allocator, open, away_until });
+            self.peers.len() - 1
+        });
+        let peer = &mut self.peers[place];
+        peer.links.insert(link);
+        peer.open = peer.links;
+        for (_, links) in peer.by_tid.iter_mut().enumerate().filter(|(tid, _)| tids >> tid & 1 == 1) {
+            links.insert(link);
+        }
+        if let Some(allocator) = &mut peer.allocator {
+            allocator.add_link(link);
+        }
+    }
+
+    /// A link has become taken or free.
+    pub fn on_medium(&mut self, now: Instant, link: LinkId, is_taken: bool) {
+        for allocator in self.peers.iter_mut().filter_map(|peer| peer.allocator.as_deref_mut()) {
+            allocator.on_medium(now, link, is_taken);
+        }
+    }
+
+    /// This station sends on a link for so long.
+    pub fn on_own_transmission(&mut self, now: Instant, link: LinkId, airtime: Duration) {
+        for allocator in self.peers.iter_mut().filter_map(|peer| peer.allocator.as_deref_mut()) {
+            allocator.on_own_transmission(now, link, airtime);
+        }
+    }
+
+    /// So many MPDUs of a queue were acknowledged in answer to a PPDU on a link.
+    pub fn on_served(&mut self, now: Instant, id: QueueId, link: LinkId, mpdus: u32) {
+        if self.queue(id).is_put
+            && let Some(allocator) = self.allocator(id)
+        {
+            allocator.on_served(now, link, mpdus);
+        }
+    }
+
+    fn allocator(&mut self, id: QueueId) -> Option<&mut Allocator> {
+        let to = self.queue(id).to;
+        self.peers.iter_mut().find(|peer| peer.device == to)?.allocator.as_deref_mut()
+    }
+
+    /// Numbers packets of a queue as far as its window goes, and puts each to a link, where that is done.
+    #[inline]
+    pub fn put_to_links(&mut self, now: Instant, id: QueueId, size: impl Fn(Bytes) -> u32) {
+        if self.queue(id).is_put {
+            self.put_all(now, id, size);
+        }
+    }
+    fn put_all(&mut self, now: Instant, id: QueueId, size: impl Fn(Bytes) -> u32) {
+        let to = self.queue(id).to;
+        let Self { peers, queues, .. } = self;
+        let Some(peer) = peers.iter_mut().find(|peer| peer.device == to) else { return };
+        let Some(allocator) = peer.allocator.as_deref_mut() else { return };
+        let queue = &mut queues[usize::from(id.0)];
+        let links = peer.by_tid[usize::from(queue.tid) % TIDS];
+        while queue.originator.has_space()
+            && let Some((packet, arrival)) = queue.waiting.pop_front()
+        {
+            let link = allocator.put(now, packet.flow_bucket(), links, |link| queue.originator.outstanding(link));
+            queue.originator.put(packet, size(packet.len()), arrival, link);
         }
     }
 
@@ -212,10 +283,10 @@ impl<P: Packet + Copy> Traffic<P> {
     fn set_open(&mut self, device: Address, set: impl Fn(&mut Peer)) {
         let Some(peer) = self.peers.iter_mut().find(|peer| peer.device == device) else { return };
         set(peer);
-        let open = peer.open;
-        for tid in 0..TIDS as u8 {
+        let (open, by_tid) = (peer.open, peer.by_tid);
+        for (tid, mapped) in (0..).zip(by_tid) {
             if let Some(id) = self.find(device, tid) {
-                self.queue_mut(id).links = open;
+                self.queue_mut(id).links = open.and(mapped);
             }
         }
     }
@@ -279,8 +350,10 @@ impl<P: Packet + Copy> Traffic<P> {
     fn add_queue(&mut self, to: Address, tid: u8, link: LinkId) {
         let is_agreed = self.has_agreements && to != Address::BROADCAST;
         let peer = self.peers.iter().find(|peer| peer.device == to);
-        let (links, request_link) =
-            peer.map_or((Links::of(link), RequestLink::OfData), |peer| (peer.open, peer.request_link));
+        let (links, request_link) = peer.map_or((Links::of(link), RequestLink::OfData), |peer| {
+            (peer.open.and(peer.by_tid[usize::from(tid) % TIDS]), peer.request_link)
+        });
+        let is_put = is_agreed && peer.is_some_and(|peer| peer.allocator.is_some());
         self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(self.queues.len() as u16));
         self.queues.push(TrafficQueue {
             to,
@@ -292,6 +365,7 @@ impl<P: Packet + Copy> Traffic<P> {
             gap: None,
             in_doubt: Vec::new(),
             request_link,
+            is_put,
         });
     }
 
@@ -300,7 +374,7 @@ impl<P: Packet + Copy> Traffic<P> {
     /// # Errors
     /// Hands it back if its category has no space.
     #[inline]
-    pub fn push(&mut self, msdu: Msdu<P>, link: LinkId) -> Result<AccessCategory, Msdu<P>> {
+    pub fn push(&mut self, msdu: Msdu<P>, link: LinkId) -> Result<(AccessCategory, QueueId), Msdu<P>> {
         let tid = msdu.packet.priority() & 7;
         let category = AccessCategory::of_priority(tid);
         if self.counts[category.index()] >= self.limit {
@@ -311,7 +385,7 @@ impl<P: Packet + Copy> Traffic<P> {
         let arrival = self.arrivals;
         let id = self.reach(msdu.to, tid, link);
         self.queue_mut(id).waiting.push_back((msdu.packet, arrival));
-        Ok(category)
+        Ok((category, id))
     }
 
     /// Adds a packet before all others of its queue; returns the one that has lost its place by this.

@@ -3,7 +3,7 @@
 //! medium of its own: then the stations of a device stand side by side, and the first gives it its address.
 
 use super::super::{
-    AccessCategory, Content, Edca, EdcaConfig, Emlsr, MpduSet, MultiLink, PeerTraits, Ppdu, RequestLink,
+    AccessCategory, Allocation, Content, Edca, EdcaConfig, Emlsr, MpduSet, MultiLink, PeerTraits, Ppdu, RequestLink,
 };
 use crate::frame::{Address, Frame, FrameKind};
 use crate::service::{MacInput, MacOutput, Msdu, Outcome};
@@ -165,11 +165,17 @@ impl Air {
 
     /// Devices that are all peers of each other, and the number of their links.
     pub fn of_devices(config: EdcaConfig, count: u32, links: u32, requests: RequestLink, seed: u64) -> Self {
-        Self::of_modes(config, &vec![None; count as usize], links, requests, seed)
+        Self::of_modes(config, &vec![None; count as usize], links, (requests, Allocation::Shared), seed)
     }
 
     /// The same, of which some are in EMLSR mode.
-    pub fn of_modes(config: EdcaConfig, modes: &[Option<Emlsr>], links: u32, requests: RequestLink, seed: u64) -> Self {
+    pub fn of_modes(
+        config: EdcaConfig,
+        modes: &[Option<Emlsr>],
+        links: u32,
+        (requests, allocation): (RequestLink, Allocation),
+        seed: u64,
+    ) -> Self {
         let count = modes.len() as u32;
         let mut air = Self { links: links as usize, ..Self::new(config, count * links, seed) };
         for device in 0..count {
@@ -182,8 +188,9 @@ impl Air {
                 let station = &mut air.stations[(device * links + link) as usize];
                 shared.join(station, link as u8);
                 for peer in (0..count).filter(|peer| *peer != device) {
-                    let traits = PeerTraits { requests, emlsr: modes[peer as usize] };
-                    shared.add_way(station, Address(peer * links + link), Address(peer * links), traits);
+                    let traits = PeerTraits { requests, emlsr: modes[peer as usize], allocation };
+                    let addresses = [Address(peer * links + link), Address(peer * links)];
+                    shared.add_way(station, addresses, u8::MAX, traits);
                 }
             }
             air.devices.push(shared);

@@ -3,7 +3,7 @@
 mod air;
 mod recipient;
 
-use super::{AccessCategory, EdcaConfig, Emlsr, Repair, RequestLink, Vector};
+use super::{AccessCategory, Allocation, EdcaConfig, Emlsr, Repair, RequestLink, Vector};
 use crate::frame::FrameKind;
 use crate::phy::OFDM_RATES;
 use crate::ppdu::{Band, Choice, Format, Mode, Width};
@@ -283,12 +283,13 @@ proptest! {
         seed: u64,
         links in 2u32..4,
         requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
+        allocation in allocations(),
         permille in [0u32..500, 0u32..500, 0u32..500],
         outage in (0usize..3, 0u64..40_000, 0u64..40_000),
         packets in sendings(),
     ) {
         config.aggregation.ampdu = config.aggregation.ampdu.or(Some(Bytes::new(65_535)));
-        let mut air = Air::of_devices(config, 3, links, requests, seed);
+        let mut air = Air::of_modes(config, &[None; 3], links, (requests, allocation), seed);
         air.fate = losses(seed, permille, 60_000);
         air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
         check(air, &packets)?;
@@ -302,6 +303,7 @@ proptest! {
         seed: u64,
         links in 2u32..4,
         modes in (modes(), modes()),
+        allocation in allocations(),
         requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
         permille in [0u32..500, 0u32..500, 0u32..500],
         outage in (0usize..3, 0u64..40_000, 0u64..40_000),
@@ -311,7 +313,7 @@ proptest! {
         let to_access_point = |from: usize| (3 - from) as u32;
         let through = |packet: &Sending| if packet.0 == 0 { *packet } else { (packet.0, to_access_point(packet.0), packet.2, packet.3) };
         let packets: Vec<Sending> = packets.iter().map(through).collect();
-        let mut air = Air::of_modes(config, &[None, modes.0, modes.1], links, requests, seed);
+        let mut air = Air::of_modes(config, &[None, modes.0, modes.1], links, (requests, allocation), seed);
         air.fate = losses(seed, permille, 60_000);
         air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
         check(air, &packets)?;
@@ -321,6 +323,11 @@ proptest! {
 fn emlsr(padding: u64, transition: u64, medium_sync: u64) -> Emlsr {
     let us = Duration::from_micros;
     Emlsr { padding: us(padding), transition: us(transition), medium_sync: us(medium_sync) }
+}
+
+fn allocations() -> impl Strategy<Value = Allocation> {
+    use Allocation::{ByFreeTime, Expected, LeastOccupied, RoundRobin, Shared};
+    prop_oneof![3 => Just(Shared), 1 => Just(LeastOccupied), 1 => Just(ByFreeTime), 1 => Just(RoundRobin), 1 => Just(Expected)]
 }
 
 fn modes() -> impl Strategy<Value = Option<Emlsr>> {
@@ -335,7 +342,7 @@ fn modes() -> impl Strategy<Value = Option<Emlsr>> {
 /// boundary.
 #[test]
 fn a_device_with_one_radio_is_called_to_a_link() {
-    let mut air = Air::of_modes(config(), &[None, Some(emlsr(32, 128, 5_484))], 2, RequestLink::OfData, 1);
+    let mut air = Air::of_modes(config(), &[None, Some(emlsr(32, 128, 5_484))], 2, Default::default(), 1);
     (0..4).for_each(|id| air.send(at(0), 0, 1, id, BestEffort));
     (4..8).for_each(|id| air.send(at(300), 0, 1, id, BestEffort));
     air.run(at(3_000));

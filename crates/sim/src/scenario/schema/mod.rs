@@ -78,6 +78,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Span) -> Spec {
     unique(cx, "link", &link_views, &links.iter().map(|l| l.name.clone()).collect::<Vec<_>>(), 0);
     let trunk_views = top.tables("trunk");
     let trunks = trunk::read(&trunk_views, &nodes, &links);
+    trunk::set_windows(&trunks, &mut nodes);
     unique(cx, "trunk", &trunk_views, &trunks.iter().map(|t| t.name().to_owned()).collect::<Vec<_>>(), 0);
     node::read_routes(&node_views, &mut nodes, placed, &trunks, &links);
     let routing = routing::read(&top);

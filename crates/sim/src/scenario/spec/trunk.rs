@@ -3,7 +3,7 @@
 use airbraid_engine::converge::select;
 use airbraid_engine::trunk::bonding::{BondPolicy, MemberConfig};
 use airbraid_engine::trunk::paper::PaperPolicy;
-use airbraid_mac::edca::{Emlsr, RequestLink};
+use airbraid_mac::edca::{Allocation, Emlsr, RequestLink};
 use airbraid_units::Bytes;
 
 /// A trunk between two neighbours, by what its members are.
@@ -99,6 +99,12 @@ pub struct MultiLinkTrunk {
     pub request_link: RequestLink,
     /// The delays of an end in EMLSR mode.
     pub emlsr: [Option<Emlsr>; 2],
+    /// How its ends put packets to links.
+    pub allocation: Allocation,
+    /// For each link the TIDs that it carries, a bit each.
+    pub tids: Vec<u8>,
+    /// The window of the agreements; `None`: that of the radios.
+    pub window: Option<u16>,
 }
 
 /// Interface selection among the members of a trunk.

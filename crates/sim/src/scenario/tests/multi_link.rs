@@ -1,6 +1,8 @@
 //! Trunks of multi-link devices: their links, and what cannot be.
 
 use super::{BASE, errors, spec};
+use crate::scenario::spec::Mac;
+use airbraid_mac::edca::Allocation;
 
 /// The base with radios of this standard and a trunk of devices with these keys; `more` stands at the end.
 fn text(standard: &str, keys: &str, more: &str) -> String {
@@ -61,4 +63,26 @@ fn modes_that_no_device_has_are_refused_with_the_remedy() {
     let other = "[[node]]\nname = \"third\"\nposition = [\"0 m\", \"1 m\"]\nradios = [36, 40, 44]\n\
                  [[trunk]]\nname = \"other\"\nbetween = [\"b\", \"third\"]\nover = \"mld\"\n";
     refused(&text("802.11be", "mode = { b = \"emlsr\" }", other), "trunks `air` and `other` give a node two modes");
+}
+
+#[test]
+fn links_carry_the_traffic_that_is_mapped_to_them() {
+    let trunk = |keys: &str| spec(&text("802.11be", keys, "")).multi_link_trunks().next().unwrap().clone();
+    let plain = trunk("");
+    assert_eq!((plain.allocation, plain.tids, plain.window), (Allocation::Shared, vec![0xff; 3], None));
+    let mapped = trunk("tid_to_link = { vo = [\"ch44\"], 0 = [\"ch36\", \"ch40\"] }\nallocation = \"slci\"");
+    // Voice is TID 6 and 7.
+    assert_eq!(mapped.tids, [0b0011_1111, 0b0011_1111, 0b1111_1110]);
+    assert_eq!(mapped.allocation, Allocation::LeastOccupied);
+    let spec = spec(&text("802.11be", "block_ack_window = 100", ""));
+    for radio in spec.nodes.iter().flat_map(|node| &node.radios) {
+        let Mac::Edca(config) = &radio.mac else { panic!("no EDCA") };
+        assert_eq!((config.aggregation.window, config.aggregation.ampdu_frames), (100, 100));
+    }
+    refused(&text("802.11be", "tid_to_link = { 9 = [\"ch36\"] }", ""), "`9` is no TID");
+    refused(&text("802.11be", "tid_to_link = { vo = [] }", ""), "a TID needs a link");
+    refused(&text("802.11be", "tid_to_link = { vo = [\"ch1\"] }", ""), "`ch1`");
+    refused(&text("802.11be", "tid_to_link = \"vo\"", ""), "a table is needed");
+    refused(&text("802.11be", "block_ack_window = 1025", ""), "no window of 1025 MPDUs");
+    refused(&text("802.11be", "allocation = \"best\"", ""), "`best` is not known here");
 }

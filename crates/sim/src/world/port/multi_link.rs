@@ -53,11 +53,12 @@ fn peer(
 ) -> Option<Peer> {
     let radio = |member: &[usize; 2], side: usize| radio_map.id((trunk.between[side], member[side]));
     let addresses: Vec<_> = trunk.members.iter().map(|member| radio(member, 1 - side).address()).collect();
-    let traits = PeerTraits { requests: trunk.request_link, emlsr: trunk.emlsr[1 - side] };
+    let (requests, emlsr, allocation) = (trunk.request_link, trunk.emlsr[1 - side], trunk.allocation);
+    let traits = PeerTraits { requests, emlsr, allocation };
     let (entrance, device) = (radio(trunk.members.first()?, side), *addresses.first()?);
-    for (member, address) in trunk.members.iter().zip(&addresses) {
+    for ((member, address), tids) in trunk.members.iter().zip(&addresses).zip(&trunk.tids) {
         if let RadioMac::Edca(mac) = radios[radio(member, side)].mac_mut() {
-            shared.add_way(mac, *address, device, traits);
+            shared.add_way(mac, [*address, device], *tids, traits);
         }
     }
     Some(Peer { addresses, entrance })

@@ -1,6 +1,7 @@
 //! `[[trunk]]`, by what its members are: [`radios`], [`links`], or the links of [`multi_link`] devices.
 
 mod links;
+mod mapping;
 mod mode;
 mod multi_link;
 mod radios;
@@ -18,6 +19,13 @@ enum Over {
 }
 
 const KINDS: [(&str, Over); 3] = [("radios", Over::Radios), ("links", Over::Links), ("mld", Over::MultiLink)];
+
+/// Devices get the windows that their trunks give them.
+pub(super) fn set_windows(trunks: &[Trunk], nodes: &mut [Node]) {
+    for trunk in trunks.iter().filter_map(Trunk::multi_link) {
+        multi_link::set_window(trunk, nodes);
+    }
+}
 
 /// Reads all trunks, in the order of the file.
 pub(super) fn read(views: &[View<'_>], nodes: &[Node], links: &[Link]) -> Vec<Trunk> {

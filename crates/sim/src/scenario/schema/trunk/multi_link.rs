@@ -1,10 +1,10 @@
 //! A `[[trunk]]` of multi-link devices: the radios of two neighbours that are the links of each.
 
-use super::{mode, radios};
-use crate::scenario::reader::{Foreign, View};
+use super::{mapping, mode, radios};
+use crate::scenario::reader::{self, Foreign, View};
 use crate::scenario::schema::between;
 use crate::scenario::spec::{Mac, MultiLinkTrunk, Node, Trunk};
-use airbraid_mac::edca::RequestLink;
+use airbraid_mac::edca::{RequestLink, WINDOW_MAX, window_max};
 
 /// Keys that only a trunk above the MAC has.
 static FOREIGN: Foreign =
@@ -27,7 +27,12 @@ pub(super) fn read(
     let why = "the link of the data";
     let request_link = view.choice("request_link", &words, RequestLink::OfData, why);
     let emlsr = mode::read(view, ends.unwrap_or_default(), nodes, counts);
-    let trunk = MultiLinkTrunk { name, between: ends.unwrap_or_default(), members, request_link, emlsr };
+    let between = ends.unwrap_or_default();
+    let radio = |member: &[usize; 2]| nodes[between[0]].radios[member[0]].name.clone();
+    let tids = mapping::tids(view, &members.iter().map(radio).collect::<Vec<_>>());
+    let allocation = mapping::allocation(view);
+    let window = window(view, between, &members, nodes);
+    let trunk = MultiLinkTrunk { name, between, members, request_link, emlsr, allocation, tids, window };
     acknowledges(view, &trunk, nodes);
     others.iter().for_each(|other| apart(view, &trunk, other));
     trunk
@@ -75,7 +80,35 @@ pub(super) fn apart(view: &View<'_>, trunk: &MultiLinkTrunk, other: &Trunk) {
     );
 }
 
-/// A device has one mode towards all.
+/// The window of the agreements, if the trunk gives one.
+fn window(view: &View<'_>, between: [usize; 2], members: &[[usize; 2]], nodes: &[Node]) -> Option<u16> {
+    let window = view.optional("block_ack_window", "that of the radios", reader::count)?;
+    let configs = members.iter().flat_map(|member| [0, 1].map(|side| &nodes[between[side]].radios[member[side]].mac));
+    let longest = configs.map(|mac| match mac {
+        Mac::Edca(config) => window_max(&config.data),
+        _ => WINDOW_MAX,
+    });
+    let longest = u32::from(longest.min().unwrap_or(WINDOW_MAX));
+    let message = || format!("a device of these radios has no window of {window} MPDUs");
+    view.require((1..=longest).contains(&window), "block_ack_window", message, &format!("1 to {longest}"));
+    Some(window.clamp(1, longest) as u16)
+}
+
+/// The radios of a trunk get the window that it gives.
+pub(super) fn set_window(trunk: &MultiLinkTrunk, nodes: &mut [Node]) {
+    let Some(window) = trunk.window else { return };
+    for (node, radio) in radios_of(trunk) {
+        if let Some(Mac::Edca(config)) = nodes.get_mut(node).map(|node| &mut node.radios[radio].mac) {
+            let aggregation = &mut config.aggregation;
+            if aggregation.ampdu_frames == u32::from(aggregation.window) {
+                aggregation.ampdu_frames = u32::from(window);
+            }
+            aggregation.window = window;
+        }
+    }
+}
+
+/// A device has one mode towards all, and one window.
 fn agree(view: &View<'_>, trunk: &MultiLinkTrunk, other: &MultiLinkTrunk) {
     for side in 0..2 {
         let same_end = (0..2).find(|end| other.between[*end] == trunk.between[side]);
@@ -84,6 +117,12 @@ fn agree(view: &View<'_>, trunk: &MultiLinkTrunk, other: &MultiLinkTrunk) {
             "mode",
             || format!("trunks `{}` and `{}` give a node two modes", other.name, trunk.name),
             "give it the same mode and delays in both",
+        );
+        view.require(
+            same_end.is_none() || other.window == trunk.window,
+            "block_ack_window",
+            || format!("trunks `{}` and `{}` give a node two windows", other.name, trunk.name),
+            "give both the same",
         );
     }
 }
