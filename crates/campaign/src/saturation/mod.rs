@@ -3,10 +3,11 @@
 
 mod options;
 
+use options::Load;
 pub use options::{AccessOptions, FrameOptions, RadioOptions};
 
 use airbraid_sim::models::wifi::{
-    Access, Cell, Countdown, Exchange, Repair, Sender, Station, fixed_point, simulate, throughput_bps,
+    Access, Cell, Countdown, Exchange, LoadedCell, Repair, Sender, Station, fixed_point, simulate, throughput_bps,
 };
 use airbraid_units::{Bytes, Duration};
 use serde::Serialize;
@@ -30,6 +31,19 @@ pub struct Report {
     /// `null` with several categories.
     pub bianchi: Option<Bianchi>,
     pub contention: Contention,
+    /// `null` without a load.
+    pub delay: Option<Delay>,
+}
+
+/// Delays of a packet by load, in closed form.
+#[derive(Clone, Debug, Serialize)]
+pub struct Delay {
+    /// Probability that a transmission succeeds.
+    pub success: f64,
+    /// From the head of the queue to the answer \[s\].
+    pub access_s: f64,
+    /// With the time in the queue \[s\]; `null`: the queues are full.
+    pub end_to_end_s: Option<f64>,
 }
 
 /// Bianchi's model.
@@ -73,6 +87,7 @@ impl Request {
     pub fn check(&self) -> Result<(), String> {
         self.frames.sender(&self.radio)?;
         self.access.time()?;
+        self.access.load()?;
         if self.access.categories()?.is_empty() { Err("--categories: one at least".to_owned()) } else { Ok(()) }
     }
 }
@@ -90,7 +105,9 @@ pub fn compute(request: &Request, seed: u64) -> Result<Report, String> {
         [(_, access)] => Some(bianchi(&sender, &exchange, access, request.access.stations, bits)),
         _ => None,
     };
+    let delay = request.access.load()?.map(|load| delay(&sender, &exchange, (first, &request.access), load, bits));
     Ok(Report {
+        delay,
         mpdus: exchange.mpdus,
         psdu_bytes: exchange.psdu.as_u64(),
         exchanges: exchange.exchanges,
@@ -109,6 +126,33 @@ fn bianchi(sender: &Sender, exchange: &Exchange, access: &Access, stations: u32,
     let success = ((exchange.packets * bits) as f64, exchange.success + aifs);
     let goodput_bps = throughput_bps(point, stations, sender.phy.slot, success, exchange.lost + aifs);
     Bianchi { tau: point.tau, collision: point.collision, goodput_bps }
+}
+
+/// The delays at a load \[bit/s\] of all stations together, or with full queues.
+fn delay(
+    sender: &Sender,
+    exchange: &Exchange,
+    (access, options): (&Access, &AccessOptions),
+    load: Load,
+    bits: u64,
+) -> Delay {
+    let (slot, aifs) = (sender.phy.slot, access.aifs(&sender.phy));
+    // The model counts whole slots.
+    let slots = |time: Duration| ((time + aifs).as_nanos() / slot.as_nanos()) as f64;
+    let cell = LoadedCell {
+        stations: options.stations,
+        access: *access,
+        success: slots(exchange.success),
+        collision: slots(exchange.lost),
+    };
+    let packets_a_slot = |bps: f64| bps / (exchange.packets * bits) as f64 * slot.as_secs_f64();
+    let rate = match load {
+        Load::Saturated => None,
+        Load::Rate(rate) => Some(packets_a_slot(rate.as_bps() as f64) / f64::from(options.links)),
+    };
+    let delays = cell.delays(rate);
+    let end_to_end = (delays.end_to_end.is_finite()).then_some(delays.end_to_end * slot.as_secs_f64());
+    Delay { success: delays.success, access_s: delays.access * slot.as_secs_f64(), end_to_end_s: end_to_end }
 }
 
 fn contention(
@@ -179,6 +223,13 @@ pub fn text(report: &Report, stations: u32) -> String {
         let (share, lost) = (100.0 * category.share, 100.0 * category.failures);
         let what = format!("{n} of {}, by draws", category.category);
         row(&what, category.goodput_bps, &format!("{share:.1} % of all, {lost:.1} % of transmissions lost"));
+    }
+    if let Some(delay) = &report.delay {
+        let ms = |s: f64| format!("{:.3} ms", s * 1e3);
+        let lost = 100.0 * (1.0 - delay.success);
+        let _ = writeln!(out, "\n{:<34} {:>16}  {lost:.1} % collide", "access delay", ms(delay.access_s));
+        let end_to_end = delay.end_to_end_s.map_or_else(|| "queues are full".to_owned(), ms);
+        let _ = writeln!(out, "{:<34} {end_to_end:>16}", "end-to-end delay");
     }
     out
 }

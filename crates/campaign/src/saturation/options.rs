@@ -24,6 +24,18 @@ const AMSDU_MAX: u64 = 64;
 /// Largest of IPv4.
 const PACKET_MAX: Bytes = Bytes::new(65_535);
 
+/// Most links of a device (802.11be: a link ID has four bits, one value is reserved).
+const LINKS_MAX: u32 = 15;
+
+/// The load of a cell.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Load {
+    /// Goodput of all stations together.
+    Rate(BitRate),
+    /// Every queue is full.
+    Saturated,
+}
+
 /// The radio of every station.
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -130,6 +142,12 @@ pub struct AccessOptions {
     /// Every frame of a collision arrives: receivers are far nearer to their sender than to others
     #[arg(long)]
     pub capture: bool,
+    /// Adds the delays of a packet in closed form, at this load of all stations together: goodput, or "saturated"
+    #[arg(long, value_name = "RATE")]
+    pub load: Option<String>,
+    /// Links of each station (802.11be, simultaneous transmission and reception), which share its load evenly
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub links: u32,
     /// Time of the contention by random draws [default: 100 s]
     #[arg(long, value_name = "TIME", default_value = "100 s")]
     pub time: String,
@@ -149,7 +167,7 @@ impl Default for AccessOptions {
         let (categories, time) = (vec!["be".to_owned()], "100 s".to_owned());
         let (aifsn, cw_min, cw_max) = (None, None, None);
         let (block_ack_request, eifs, dcf, capture) = (false, false, false, false);
-        let retry_limit = RETRY_LIMIT;
+        let (retry_limit, load, links) = (RETRY_LIMIT, None, 1);
         Self {
             stations: 1,
             categories,
@@ -161,6 +179,8 @@ impl Default for AccessOptions {
             eifs,
             dcf,
             capture,
+            load,
+            links,
             time,
         }
     }
@@ -318,6 +338,22 @@ impl AccessOptions {
             Ok(Access { aifsn: self.aifsn.unwrap_or(aifsn), cw_min, cw_max, reset_at })
         };
         self.categories.iter().map(|name| Ok((name.as_str(), category(name)?))).collect()
+    }
+
+    /// The load of all stations together, if delays are asked for.
+    ///
+    /// # Errors
+    /// A message that names the wrong option.
+    pub(super) fn load(&self) -> Result<Option<Load>, String> {
+        if !(1..=LINKS_MAX).contains(&self.links) {
+            return Err(format!("--links {}: 1 to {LINKS_MAX}", self.links));
+        }
+        let Some(text) = &self.load else { return Ok(None) };
+        if text == "saturated" {
+            return Ok(Some(Load::Saturated));
+        }
+        let rate: BitRate = quantity("load", text)?;
+        if rate.as_bps() == 0 { Err("--load: above 0".to_owned()) } else { Ok(Some(Load::Rate(rate))) }
     }
 
     pub(super) fn time(&self) -> Result<Duration, String> {

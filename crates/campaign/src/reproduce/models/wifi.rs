@@ -2,7 +2,8 @@
 //!
 //! Parameters are the command's options, in tables: `radio`, `frames` and `access`. Metrics: `psdu_bytes`, `mpdus`,
 //! `exchanges`, `alone_bps`, `bianchi_bps`, `bianchi_collision` (of one category), `draws_bps`, and for each category
-//! `draws.NAME.goodput_bps`, `.share` and `.failures`.
+//! `draws.NAME.goodput_bps`, `.share` and `.failures`; with `access.load` also `access_s` and, below saturation,
+//! `end_to_end_s`.
 
 use super::{Compute, ModelParameters};
 use crate::saturation::{AccessOptions, FrameOptions, RadioOptions, Request, compute};
@@ -45,6 +46,10 @@ impl Compute for Wifi {
         if let Some(bianchi) = report.bianchi {
             metrics.insert("bianchi_bps".to_owned(), bianchi.goodput_bps);
             metrics.insert("bianchi_collision".to_owned(), bianchi.collision);
+        }
+        if let Some(delay) = report.delay {
+            metrics.insert("access_s".to_owned(), delay.access_s);
+            metrics.extend(delay.end_to_end_s.map(|s| ("end_to_end_s".to_owned(), s)));
         }
         for category in report.contention.categories {
             let name = |metric: &str| format!("draws.{}.{metric}", category.category);
