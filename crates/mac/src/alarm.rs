@@ -32,6 +32,11 @@ impl<T: Copy> Alarm<T> {
         Alarm { at: self.at, timer: self.timer.map(whole) }
     }
 
+    /// The time at which it expires, if it is one of these timers.
+    pub fn when(&self, is_one: impl FnOnce(T) -> bool) -> Option<Instant> {
+        self.timer.filter(|timer| is_one(*timer)).map(|_| self.at)
+    }
+
     /// Whether it has expired by `now`.
     pub fn is_due(&self, now: Instant) -> bool {
         self.at <= now

@@ -53,7 +53,7 @@ impl<P: Packet + Copy> Edca<P> {
         let access = function.backoff.spend();
         function.contends = false;
         let span = (!function.txop.is_zero()).then_some(function.txop);
-        let Some(id) = self.traffic.next(category, self.planner.link.id) else { return };
+        let Some(id) = self.traffic.next(category, self.planner.link.id, at) else { return };
         self.stop_counters(at);
         if self.traffic.queue(id).is_broadcast() {
             self.txop = Some(Txop { category, end: span.map(|span| at + span), is_first: true, planned: None });
@@ -66,11 +66,28 @@ impl<P: Packet + Copy> Edca<P> {
             function.contends = true;
             return function.backoff.draw(at);
         };
-        let Some(planned) = self.planner.plan(id, self.traffic.queue_mut(id), span, true, pick) else { return };
+        let beside = self.end_beside(id, at).map(|end| end.saturating_since(at));
+        let planned = match beside {
+            None => self.planner.plan(id, self.traffic.queue_mut(id), span, true, pick),
+            Some(beside) => self.planner.plan_beside(id, self.traffic.queue_mut(id), beside, pick),
+        };
+        let Some(planned) = planned else {
+            if beside.is_some() {
+                // Too little time is left beside the other link.
+                let function = &mut self.functions[category.index()];
+                function.contends = true;
+                function.backoff.draw(at);
+            }
+            return;
+        };
         let end = span.map(|span| at + span);
-        let announcement = self.announcement(&planned, at);
+        let announcement = if beside.is_some() { None } else { self.announcement(&planned, at) };
         self.txop = Some(Txop { category, end, is_first: true, planned: Some(planned.clone()) });
         self.take_radio();
+        if self.planner.link.is_shared {
+            let until = at + planned.airtime + planned.ppdu.header.nav;
+            self.on_own_exchange(self.traffic.queue(planned.queue).to, None, until);
+        }
         match announcement {
             None => self.send_planned(&planned, at, access),
             Some(announcement) => self.announce(&planned, announcement, at, access),
@@ -158,6 +175,10 @@ impl<P: Packet + Copy> Edca<P> {
             Content::BlockAck(_) => {}
         }
         let end = self.transmit_ppdu(&planned.ppdu, at, planned.airtime, access);
+        if self.planner.link.is_shared {
+            let (to, nav) = (self.traffic.queue(planned.queue).to, planned.ppdu.header.nav);
+            self.on_own_exchange(to, Some(end), end + nav);
+        }
         self.state = State::Await(planned.answer, end + self.planner.config.response_timeout());
     }
 
@@ -316,7 +337,10 @@ impl<P: Packet + Copy> Edca<P> {
         let sifs = self.planner.config.phy.sifs;
         if let Some(Txop { category, end: Some(end), .. }) = self.txop {
             let left = end.saturating_since(now + sifs);
-            let next = self.traffic.next(category, self.planner.link.id).filter(|id| self.follows(*id));
+            let next = self
+                .traffic
+                .next(category, self.planner.link.id, now + sifs)
+                .filter(|id| self.follows(*id, now + sifs));
             let planned = next.and_then(|id| {
                 let pick = self.pick(now, id, false)?;
                 self.planner.plan(id, self.traffic.queue_mut(id), Some(left), false, pick)
@@ -336,10 +360,11 @@ impl<P: Packet + Copy> Edca<P> {
     }
 
     /// Whether the next PPDU of a queue may follow in the TXOP under way.
-    fn follows(&self, id: QueueId) -> bool {
+    fn follows(&self, id: QueueId, at: Instant) -> bool {
         let queue = self.traffic.queue(id);
         let link = &self.planner.link;
-        !queue.is_broadcast() && (!link.is_shared || self.traffic.can_follow(queue.to, link.id))
+        let is_free = || self.traffic.can_follow(queue.to, link.id) && self.has_room(id, at);
+        !queue.is_broadcast() && (!link.is_shared || is_free())
     }
 
     /// The TXOP is over: a backoff follows in any case (10.23.2.2).
@@ -398,6 +423,7 @@ impl<P: Packet + Copy> Edca<P> {
         }
         if self.planner.link.is_shared {
             self.traffic.on_own_transmission(end - airtime, self.planner.link.id, airtime);
+            self.on_sending(end - airtime, end);
             if self.txop.is_none() {
                 self.on_answer_sent(end);
             }

@@ -1,5 +1,5 @@
-//! A link of a device in EMLSR mode, or with peers in that mode: when it is blind, when its radio leaves, and when peers
-//! listen again ([`emlsr`](super::emlsr)).
+//! A link that does not hear at times, or whose peers do not: when it is blind, when its radio leaves, and when peers
+//! listen again ([`emlsr`](super::emlsr), [`coupling`](super::coupling)).
 
 use super::{Edca, Timer};
 use crate::alarm::Alarm;
@@ -17,11 +17,16 @@ pub(super) enum Visit {
     Receiving,
 }
 
-/// A device that will listen on all links again.
+/// A change to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Returning {
+    /// The device listens on all links again.
     Own,
+    /// A peer does.
     Peer(Address),
+    /// This link begins to send, and has sent: others of a pair are blind in between.
+    Sends,
+    Sent,
 }
 
 impl<P: Packet + Copy> Edca<P> {
@@ -64,16 +69,17 @@ impl<P: Packet + Copy> Edca<P> {
     /// The link becomes blind, or hears again, as the radio goes.
     pub(super) fn follow_radio(&mut self, now: Instant) {
         let link = self.planner.link.id;
-        let Some(radio) = self.traffic.radio.as_mut().filter(|radio| radio.must_tell(link)) else { return };
-        radio.tell(link);
-        let is_blind = radio.blinds(link);
+        if !self.traffic.must_tell(link) {
+            return;
+        }
+        let (is_blind, medium_sync) = self.traffic.tell(link);
         if is_blind {
             self.traffic.on_medium(now, link, false);
             self.sight.close(now);
             self.stop_counters(now);
             self.sense.lose(now);
         } else {
-            self.sight.open(now, radio.delays.medium_sync);
+            self.sight.open(now, medium_sync);
             self.sense.find(now);
         }
         self.outputs.push_back(MacOutput::Listen(!is_blind));
@@ -112,6 +118,7 @@ impl<P: Packet + Copy> Edca<P> {
             self.traffic.reopen(device, now);
         }
         self.leave_radio(now);
+        self.couple(|coupling, link| coupling.set_exchange(link, None));
     }
 
     /// A peer listens nowhere until then.
@@ -158,6 +165,8 @@ impl<P: Packet + Copy> Edca<P> {
                     }
                 }
                 Returning::Peer(device) => self.traffic.reopen(device, now),
+                Returning::Sends => self.couple(|coupling, link| coupling.begin(link)),
+                Returning::Sent => self.couple(|coupling, link| coupling.end(link)),
             }
         }
         self.follow_radio(now);

@@ -15,6 +15,7 @@ mod allocation;
 mod beacon;
 mod category;
 mod config;
+mod coupling;
 mod emlsr;
 mod exchange;
 mod frames;
@@ -23,6 +24,7 @@ mod link;
 mod listening;
 mod multi_link;
 mod originator;
+mod pairing;
 mod plan;
 mod rates;
 mod recipient;
@@ -320,6 +322,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// Another link of the device has left something to send, or has taken the radio. What was lost there is sent after
     /// a backoff: two devices whose frames have collided would collide again on each link in turn.
     fn take_over(&mut self, now: Instant) {
+        self.follow_radio(now);
         for category in AccessCategory::ALL {
             let is_lost = self.traffic.has_lost(category, self.planner.link.id);
             self.contend(now, category, is_lost);
@@ -347,6 +350,7 @@ impl<P: Packet + Copy> Edca<P> {
         }
         if self.planner.link.is_shared {
             self.traffic.on_medium(now, self.planner.link.id, true);
+            self.publish_access();
         }
         self.sense.on_busy(now);
     }
@@ -381,6 +385,8 @@ impl<P: Packet + Copy> Edca<P> {
             State::Overdue(_) => self.alarm = Alarm::NEVER,
         }
         if self.planner.link.is_shared {
+            // What begins at once.
+            self.settle_listening(now);
             self.tell_idle();
             self.alarm = self.alarm.earlier(self.listening_alarm());
         }
@@ -402,6 +408,7 @@ impl<P: Packet + Copy> Edca<P> {
             self.alarm = Alarm::of(until, Timer::MediumSync);
             return;
         }
+        let is_coupled = self.traffic.coupling.is_some();
         let mut winner: Option<(AccessCategory, Instant)> = None;
         for category in AccessCategory::ALL.into_iter().rev() {
             let (function, link) = (&mut self.functions[category.index()], &self.planner.link);
@@ -414,6 +421,7 @@ impl<P: Packet + Copy> Edca<P> {
                 continue;
             }
             match function.backoff.grant(&self.sense, now) {
+                Grant::Now(_) if is_coupled && self.waits_for_links(now, category) => {}
                 Grant::Now(at) if winner.is_none_or(|(_, first)| at < first) => winner = Some((category, at)),
                 Grant::Now(_) => {}
                 Grant::Later(alarm) => self.alarm = self.alarm.earlier(alarm.map(Timer::Contention)),
@@ -424,7 +432,10 @@ impl<P: Packet + Copy> Edca<P> {
             self.send_beacon(at);
             return self.collide_inside(now, losers, at);
         }
-        let Some((category, at)) = winner else { return };
+        let Some((category, at)) = winner else { return self.publish_access() };
+        if is_coupled && self.waits_for_partner(now) {
+            return;
+        }
         let losers = self.losers(now, Some(category), at);
         self.begin_txop(category, at);
         self.collide_inside(now, losers, at);
@@ -470,7 +481,7 @@ impl<P: Packet + Copy> Machine for Edca<P> {
 
     #[inline]
     fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
-        if matches!(input, MacInput::Renew) {
+        if matches!(input, MacInput::Renew) && self.traffic.radio.is_some() {
             // The radio is gone already: nothing that is due can be sent.
             self.follow_radio(now);
         }

@@ -19,6 +19,7 @@ use super::link::LinkId;
 use super::traffic::Traffic;
 use crate::frame::Address;
 use airbraid_engine::Packet;
+use airbraid_units::Duration;
 
 /// What a device knows of a multi-link peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +45,21 @@ impl<P: Packet + Copy> MultiLink<P> {
     /// Its links share one radio, with these delays.
     pub fn share_radio(&mut self, delays: Emlsr) {
         self.0.radio = Some(OneRadio::new(delays));
+    }
+
+    /// Two of its links disturb each other. A link that was blind does not trust what it hears for `medium_sync`.
+    pub fn couple(&mut self, pair: [u8; 2], medium_sync: Duration) {
+        self.0.couple(None, pair.map(LinkId)).medium_sync = medium_sync;
+    }
+    /// Two links of a peer, which is known, disturb each other; by their places here.
+    pub fn couple_peer(&mut self, device: Address, pair: [u8; 2]) {
+        self.0.couple(Some(device), pair.map(LinkId));
+    }
+    /// Whether links of this device or of a peer disturb each other, so that a link is to be told of what begins to
+    /// arrive ([`Edca::on_incoming`]).
+    #[inline]
+    pub fn is_coupled(&self) -> bool {
+        self.0.coupling.is_some()
     }
 
     /// A station becomes the link of the device at this place, below 15.

@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 /// The delimiter before each MPDU of an A-MPDU (9.7.1).
 const DELIMITER: u64 = 4;
+/// A symbol of 802.11ax and later with the shortest guard interval (27.3.10).
+const SYMBOL: Duration = Duration::from_nanos(13_600);
 /// The header of a subframe of an A-MSDU: two addresses and a length (9.3.2.2.2).
 const AMSDU_HEADER: u64 = 14;
 
@@ -155,6 +157,37 @@ impl Planner {
             nav: duration_field(self.answer_span(grade, answer) + next),
             ..self.frame(FrameKind::Data, self.link.address(queue.to), Bytes::new(psdu), vector.rate())
         };
+        let ppdu = Ppdu { header, vector, tid: queue.tid, content: Content::Data(data) };
+        Some(Planned { queue: id, grade, ppdu: Arc::new(ppdu), airtime, answer })
+    }
+
+    /// The next PPDU of a queue that lasts as long as is left beside another link, with padding behind its last MPDU; if
+    /// it has data for which that is enough.
+    pub fn plan_beside<P: Packet + Copy>(
+        &self,
+        id: QueueId,
+        queue: &mut TrafficQueue<P>,
+        left: Duration,
+        Pick { grade, is_probe }: Pick,
+    ) -> Option<Planned<P>> {
+        let Grade { vector, psdu_max, .. } = *self.grade(grade);
+        let most = if is_probe || !queue.is_agreed { 1 } else { self.config.aggregation.ampdu_frames };
+        // The ends may be half a symbol apart: less than the 8 us that are allowed (35.3.16.5).
+        let longest = self.config.longest_psdu(&vector, left + SYMBOL / 2).min(psdu_max);
+        let (data, psdu) = self.gather(queue, most, longest)?;
+        if psdu > longest || !data.is_aggregate {
+            put_back(queue, &data);
+            return None;
+        }
+        let first = data.mpdus().first()?;
+        let answer = if data.mpdus().len() > 1 { Answer::BlockAck } else { Answer::Ack };
+        let header = Frame {
+            retry: first.attempts > 1,
+            sequence: first.sequence,
+            nav: duration_field(self.answer_span(grade, answer)),
+            ..self.frame(FrameKind::Data, self.link.address(queue.to), Bytes::new(longest), vector.rate())
+        };
+        let airtime = self.config.data_time(&vector, Bytes::new(longest));
         let ppdu = Ppdu { header, vector, tid: queue.tid, content: Content::Data(data) };
         Some(Planned { queue: id, grade, ppdu: Arc::new(ppdu), airtime, answer })
     }

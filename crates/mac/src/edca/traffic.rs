@@ -4,6 +4,7 @@
 use super::allocation::{Allocation, Allocator};
 use super::category::AccessCategory;
 use super::config::{EdcaConfig, RequestLink, window_max};
+use super::coupling::{Coupling, Pairs, Room};
 use super::emlsr::{Emlsr, OneRadio};
 use super::frames::{Ppdu, SEQUENCES, after, ahead};
 use super::link::{LinkId, Links};
@@ -121,6 +122,8 @@ struct Peer {
     request_link: RequestLink,
     /// Its delays, if it is in EMLSR mode.
     emlsr: Option<Emlsr>,
+    /// Its pairs of links that disturb each other.
+    pairs: Pairs,
     /// What puts packets for it to links, unless they wait for whichever link has the medium.
     allocator: Option<Box<Allocator>>,
     /// The links on which it listens: all, or that of the exchange under way, or none.
@@ -141,6 +144,8 @@ pub(super) struct Traffic<P> {
     peers: Vec<Peer>,
     /// The one radio of a device in EMLSR mode.
     pub radio: Option<OneRadio>,
+    /// What links do that disturb each other, at this device or at a peer.
+    pub coupling: Option<Box<Coupling>>,
     /// The links that have nothing to send in a category, and contend as soon as there is something.
     idle: [Links; AccessCategory::COUNT],
     /// The queues of each category.
@@ -165,6 +170,7 @@ impl<P: Packet + Copy> Traffic<P> {
             broadcasts: Vec::new(),
             peers: Vec::new(),
             radio: None,
+            coupling: None,
             idle: [Links::default(); AccessCategory::COUNT],
             by_category: [const { Vec::new() }; AccessCategory::COUNT],
             counts: [0; AccessCategory::COUNT],
@@ -182,8 +188,8 @@ impl<P: Packet + Copy> Traffic<P> {
             let PeerTraits { requests: request_link, emlsr, allocation } = traits;
             let allocator = (allocation != Allocation::Shared).then(|| Box::new(Allocator::new(allocation)));
             let (links, open, away_until) = (Links::default(), Links::default(), Instant::ZERO);
-            let by_tid = [Links::default(); TIDS];
-            self.peers.push(Peer { device, links, by_tid, request_link, emlsr, allocator, open, away_until });
+            let (by_tid, pairs) = ([Links::default(); TIDS], Pairs::default());
+            self.peers.push(Peer { device, links, by_tid, request_link, emlsr, pairs, allocator, open, away_until });
             self.peers.len() - 1
         });
         let peer = &mut self.peers[place];
@@ -195,6 +201,41 @@ impl<P: Packet + Copy> Traffic<P> {
         if let Some(allocator) = &mut peer.allocator {
             allocator.add_link(link);
         }
+    }
+
+    /// Two links disturb each other, at a peer or at this device.
+    pub fn couple(&mut self, at: Option<Address>, [a, b]: [LinkId; 2]) -> &mut Coupling {
+        if let Some(peer) = self.peers.iter_mut().find(|peer| Some(peer.device) == at) {
+            peer.pairs.add(a, b);
+        }
+        let coupling = self.coupling.get_or_insert_default();
+        if at.is_none() {
+            coupling.pairs.add(a, b);
+        }
+        coupling
+    }
+
+    /// The room on a link for the next PPDU of a queue.
+    pub fn room(&self, id: QueueId, link: LinkId, at: Instant) -> Room {
+        let Some(coupling) = &self.coupling else { return Room::Free };
+        let queue = self.queue(id);
+        let to = queue.to;
+        let pairs = self.peers.iter().find(|peer| peer.device == to).map(|peer| peer.pairs).unwrap_or_default();
+        match coupling.room(link, to, &pairs, at) {
+            // No request goes beside data: its answer would come before those of the others.
+            Room::EndAt(end) if queue.needs_request(link) || queue.is_broadcast() => Room::Wait(end),
+            room => room,
+        }
+    }
+
+    /// When a category may have room for something on a link that it has none for now.
+    pub fn room_from(&self, category: AccessCategory, link: LinkId, at: Instant) -> Option<Instant> {
+        let ready = self.by_category[category.index()].iter().filter(|id| self.queue(**id).can_send(link));
+        let waits = |id: &QueueId| match self.room(*id, link, at) {
+            Room::Wait(until) => Some(until),
+            Room::Free | Room::EndAt(_) => None,
+        };
+        ready.filter_map(waits).min()
     }
 
     /// A link has become taken or free.
@@ -301,7 +342,26 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn wakes(&self, link: LinkId) -> bool {
         let has_work =
             |category: AccessCategory| self.idle[category.index()].contains(link) && self.can_send(category, link);
-        self.radio.as_ref().is_some_and(|radio| radio.must_tell(link)) || AccessCategory::ALL.into_iter().any(has_work)
+        self.must_tell(link) || AccessCategory::ALL.into_iter().any(has_work)
+    }
+
+    /// Whether a link does not know yet that it has become blind, or can hear again.
+    pub fn must_tell(&self, link: LinkId) -> bool {
+        self.radio.as_ref().is_some_and(|radio| radio.must_tell(link))
+            || self.coupling.as_ref().is_some_and(|coupling| coupling.must_tell(link))
+    }
+    /// A link is told; returns whether it is blind, and the delay of its medium synchronisation.
+    pub fn tell(&mut self, link: LinkId) -> (bool, Duration) {
+        let (mut is_blind, mut medium_sync) = (false, Duration::ZERO);
+        if let Some(radio) = &mut self.radio {
+            radio.tell(link);
+            (is_blind, medium_sync) = (radio.blinds(link), radio.delays.medium_sync);
+        }
+        if let Some(coupling) = &mut self.coupling {
+            coupling.tell(link);
+            (is_blind, medium_sync) = (is_blind || coupling.blinds(link), medium_sync.max(coupling.medium_sync));
+        }
+        (is_blind, medium_sync)
     }
 
     /// MSDUs of a category that wait or are not acknowledged yet.
@@ -424,9 +484,11 @@ impl<P: Packet + Copy> Traffic<P> {
         self.by_category[category.index()].iter().any(|id| is_held(self.queue(*id)))
     }
 
-    /// The queue of a category that has waited longest and may send on a link.
-    pub fn next(&self, category: AccessCategory, link: LinkId) -> Option<QueueId> {
-        let ready = self.by_category[category.index()].iter().copied().filter(|id| self.queue(*id).can_send(link));
+    /// The queue of a category that has waited longest and may send on a link at a time.
+    pub fn next(&self, category: AccessCategory, link: LinkId, at: Instant) -> Option<QueueId> {
+        let has_room = |id: QueueId| self.coupling.is_none() || !matches!(self.room(id, link, at), Room::Wait(_));
+        let is_ready = |id: &QueueId| self.queue(*id).can_send(link) && has_room(*id);
+        let ready = self.by_category[category.index()].iter().copied().filter(is_ready);
         ready.min_by_key(|id| self.queue(*id).rank())
     }
 

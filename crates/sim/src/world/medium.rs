@@ -429,6 +429,13 @@ impl Medium {
         ready <= now && self.on_tuned(radio)
     }
 
+    /// The sender of the frame that a radio receives, and its end, if it is for that radio.
+    pub fn incoming(&self, radio: RadioId) -> Option<(RadioId, Instant)> {
+        let lock = self.radios[radio].lock.as_ref().filter(|lock| lock.decodable)?;
+        let sent = self.transmissions[lock.transmission].as_ref()?;
+        (sent.frame.to == radio.address()).then_some((sent.from, lock.until))
+    }
+
     /// A radio hears nothing more on its channel.
     pub fn turn_away(&mut self, radio: RadioId) {
         let state = &mut self.radios[radio];

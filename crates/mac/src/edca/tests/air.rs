@@ -88,6 +88,8 @@ pub struct Air {
     sent: Vec<Sent>,
     on_air: BTreeSet<usize>,
     busy: Vec<bool>,
+    /// Devices whose links disturb each other.
+    coupled: BTreeSet<usize>,
     /// Devices with one radio.
     one_radio: BTreeSet<usize>,
     /// Stations that hear nothing, and for each what it has missed the beginning of.
@@ -155,6 +157,7 @@ impl Air {
             on_air: BTreeSet::new(),
             busy: vec![false; n],
             one_radio: BTreeSet::new(),
+            coupled: BTreeSet::new(),
             deaf: BTreeSet::new(),
             missed: vec![BTreeSet::new(); n],
             events: BTreeMap::new(),
@@ -166,6 +169,22 @@ impl Air {
     /// Devices that are all peers of each other, and the number of their links.
     pub fn of_devices(config: EdcaConfig, count: u32, links: u32, requests: RequestLink, seed: u64) -> Self {
         Self::of_modes(config, &vec![None; count as usize], links, (requests, Allocation::Shared), seed)
+    }
+
+    /// The links of a device disturb each other, all pairs of them; its peers know.
+    pub fn couple(&mut self, device: usize) {
+        self.coupled.insert(device);
+        let links = self.links as u8;
+        let address = Address((device * self.links) as u32);
+        for (other, shared) in self.devices.iter_mut().enumerate() {
+            for pair in (0..links).flat_map(|a| (0..a).map(move |b| [a, b])) {
+                if other == device {
+                    shared.couple(pair, Duration::from_micros(5_484));
+                } else {
+                    shared.couple_peer(address, pair);
+                }
+            }
+        }
     }
 
     /// The same, of which some are in EMLSR mode.
@@ -208,6 +227,10 @@ impl Air {
     /// The others that hear a station.
     fn hearers(&self, from: usize) -> Vec<usize> {
         (0..self.stations.len()).filter(|other| *other != from && self.is_one_medium(from, *other)).collect()
+    }
+
+    fn transmits(&self, station: usize) -> bool {
+        self.on_air.iter().any(|number| self.sent[*number].from == station)
     }
 
     fn name(&self, station: usize) -> String {
@@ -272,12 +295,41 @@ impl Air {
                         self.missed[station].insert(number);
                     } else if !std::mem::replace(&mut self.busy[station], true) {
                         self.drive(station, Some(MacInput::Busy));
+                        self.announce(number, station);
                     }
                 }
                 self.schedule(self.now + self.sent[number].airtime, Event::End(number));
             }
             Event::End(number) => self.end(number),
         }
+    }
+
+    /// A link of a device whose links disturb each other, or of a peer of one, reads for whom a frame is.
+    fn announce(&mut self, number: usize, station: usize) {
+        let (from, end) = (self.sent[number].from, self.now + self.sent[number].airtime);
+        let to = match &self.sent[number].signal {
+            Signal::Frame(frame) => frame.to,
+            Signal::Ppdu(ppdu) => ppdu.header.to,
+        };
+        if !self.coupled.is_empty() && to == Address(station as u32) && !self.sent[number].is_garbled {
+            self.lend(station);
+            self.stations[station].on_incoming(Address(from as u32), end);
+            self.lend(station);
+        }
+    }
+
+    /// Of two links that disturb each other one hears nothing while the other sends.
+    fn check_pairs(&self, station: usize) {
+        let device = self.device(station);
+        let is_sibling = |number: &usize| {
+            let from = self.sent[*number].from;
+            self.device(from) == device && from != station
+        };
+        assert!(
+            !self.coupled.contains(&device) || !self.on_air.iter().any(is_sibling),
+            "a link hears while another one sends\n{}",
+            self.timeline
+        );
     }
 
     fn end(&mut self, number: usize) {
@@ -299,6 +351,10 @@ impl Air {
             }
             self.busy[station] = others;
             let idle = !others;
+            let is_heard = !self.missed[station].contains(&number) && header.to == Address(station as u32);
+            if is_heard && !is_garbled && !self.transmits(station) {
+                self.check_pairs(station);
+            }
             if self.missed[station].remove(&number) {
                 if idle {
                     self.drive(station, Some(MacInput::Idle));

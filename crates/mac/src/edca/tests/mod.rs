@@ -310,14 +310,44 @@ proptest! {
         packets in sendings(),
     ) {
         config.aggregation.ampdu = config.aggregation.ampdu.or(Some(Bytes::new(65_535)));
-        let to_access_point = |from: usize| (3 - from) as u32;
-        let through = |packet: &Sending| if packet.0 == 0 { *packet } else { (packet.0, to_access_point(packet.0), packet.2, packet.3) };
-        let packets: Vec<Sending> = packets.iter().map(through).collect();
+        let packets = through_the_first(&packets);
         let mut air = Air::of_modes(config, &[None, modes.0, modes.1], links, (requests, allocation), seed);
         air.fate = losses(seed, permille, 60_000);
         air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
         check(air, &packets)?;
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// The same where the links of some stations disturb each other: a link hears nothing while another one sends.
+    #[test]
+    fn nothing_is_lost_where_links_disturb_each_other(
+        mut config in configs(),
+        seed: u64,
+        links in 2u32..4,
+        coupled in (any::<bool>(), any::<bool>()),
+        requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
+        allocation in allocations(),
+        permille in [0u32..500, 0u32..500, 0u32..500],
+        packets in sendings(),
+    ) {
+        config.aggregation.ampdu = config.aggregation.ampdu.or(Some(Bytes::new(65_535)));
+        let mut air = Air::of_modes(config, &[None; 3], links, (requests, allocation), seed);
+        [coupled.0, coupled.1].iter().zip(1..).filter(|(is_coupled, _)| **is_coupled).for_each(|(_, station)| air.couple(station));
+        air.fate = losses(seed, permille, 60_000);
+        check(air, &through_the_first(&packets))?;
+    }
+}
+
+/// What a star of three sends: to the first, or from it.
+fn through_the_first(packets: &[Sending]) -> Vec<Sending> {
+    let through = |packet: &Sending| match packet.0 {
+        0 => *packet,
+        from => (from, (3 - from) as u32, packet.2, packet.3),
+    };
+    packets.iter().map(through).collect()
 }
 
 fn emlsr(padding: u64, transition: u64, medium_sync: u64) -> Emlsr {
@@ -501,4 +531,58 @@ fn a_beacon_goes_before_everything_else_when_it_is_due() {
         ",
     );
     assert_eq!(air.stations[0].counts().beacons, 1);
+}
+
+/// The links of B disturb each other. A second PPDU from A ends with the first, padded, so that both answers go at the same
+/// time; B begins on both links together.
+#[test]
+fn links_that_disturb_each_other_end_together() {
+    let mut config = config();
+    config.aggregation.ampdu_frames = 4;
+    let mut air = Air::of_devices(config, 2, 2, RequestLink::OfData, 1);
+    air.couple(1);
+    (0..6).for_each(|id| air.send(at(0), 0, 1, id, BestEffort));
+    (6..12).for_each(|id| air.send(at(500), 0, 1, id, BestEffort));
+    (12..20).for_each(|id| air.send(at(4_000), 1, 0, id, BestEffort));
+    air.run(at(8_000));
+    air.reads(
+        "
+            0.0 A1 DATA 0 to B1 for 192.8 us, nav 44
+            0.0 A2 DATA 1 to B2 for 192.8 us, nav 44
+            208.8 B1 ACK to A1 for 28 us, nav 0
+            192.8 B1 has 0 from A1
+            208.8 B2 ACK to A2 for 28 us, nav 0
+            192.8 B2 has 1 from A2
+            236.8 A1 is done with 0
+            236.8 A2 is done with 1
+            324.8 A1 DATA 2..=5 to B1 for 628 us, nav 56
+            504.8 A2 DATA 6..=7 to B2 for 451.2 us, nav 56
+            952.8 B1 has 2..=5 from A1
+            968.8 B1 BA from 0: 0..=5 to A1 for 40 us, nav 0
+            956.0 B2 has 6..=7 from A2
+            972.0 B2 BA from 0: 0..=7 to A2 for 40 us, nav 0
+            1008.8 A1 is done with 2..=5
+            1012.0 A2 is done with 6..=7
+            1096.8 A1 DATA 8..=11 to B1 for 628 us, nav 56
+            1724.8 B1 has 8..=11 from A1
+            1740.8 B1 BA from 0: 0..=11 to A1 for 40 us, nav 0
+            1780.8 A1 is done with 8..=11
+            4001.8 B1 DATA 0 to A1 for 192.8 us, nav 44
+            4001.8 B2 DATA 1 to A2 for 192.8 us, nav 44
+            4210.6 A1 ACK to B1 for 28 us, nav 0
+            4194.6 A1 has 12 from B1
+            4210.6 A2 ACK to B2 for 28 us, nav 0
+            4194.6 A2 has 13 from B2
+            4238.6 B1 is done with 12
+            4238.6 B2 is done with 13
+            4326.6 B1 DATA 2..=5 to A1 for 628 us, nav 56
+            4324.6 B2 DATA 6..=7 to A2 for 628 us, nav 56
+            4968.6 A2 BA from 0: 0..=1, 6..=7 to B2 for 40 us, nav 0
+            4954.6 A1 has 14..=17 from B1
+            4954.6 A1 has 18..=19 from B2
+            4970.6 A1 BA from 0: 0..=7 to B1 for 40 us, nav 0
+            5008.6 B2 is done with 18..=19
+            5010.6 B1 is done with 14..=17
+        ",
+    );
 }

@@ -4,7 +4,7 @@ use airbraid_engine::converge::select;
 use airbraid_engine::trunk::bonding::{BondPolicy, MemberConfig};
 use airbraid_engine::trunk::paper::PaperPolicy;
 use airbraid_mac::edca::{Allocation, Emlsr, RequestLink};
-use airbraid_units::Bytes;
+use airbraid_units::{Bytes, Duration};
 
 /// A trunk between two neighbours, by what its members are.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,6 +99,10 @@ pub struct MultiLinkTrunk {
     pub request_link: RequestLink,
     /// The delays of an end in EMLSR mode.
     pub emlsr: [Option<Emlsr>; 2],
+    /// Pairs of its links, by their places, that disturb each other at an end.
+    pub pairs: [Vec<[usize; 2]>; 2],
+    /// Time for which a link that was blind does not trust what it hears.
+    pub medium_sync: Duration,
     /// How its ends put packets to links.
     pub allocation: Allocation,
     /// For each link the TIDs that it carries, a bit each.

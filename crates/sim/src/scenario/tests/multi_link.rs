@@ -55,9 +55,19 @@ fn one_radio_is_the_station_s_unless_the_file_says_otherwise() {
 }
 
 #[test]
+fn all_pairs_of_links_disturb_each_other_unless_the_file_names_them() {
+    let pairs = |keys: &str| spec(&text("802.11be", keys, "")).multi_link_trunks().next().unwrap().pairs.clone();
+    assert_eq!(pairs(""), [vec![], vec![]]);
+    assert_eq!(pairs("mode = \"nstr\""), [vec![], vec![[0, 1], [0, 2], [1, 2]]]);
+    assert_eq!(pairs("mode = { a = \"nstr\" }\nnstr_pairs = [[\"ch40\", \"ch44\"]]"), [vec![[1, 2]], vec![]]);
+}
+
+#[test]
 fn modes_that_no_device_has_are_refused_with_the_remedy() {
     refused(&text("802.11be", "mode = \"nstr2\"", ""), "`nstr2` is not known here");
-    refused(&text("802.11be", "mode = { a = \"emlsr\", b = \"emlsr\" }", ""), "both ends have one radio");
+    refused(&text("802.11be", "mode = \"nstr\"\nnstr_pairs = [[\"ch36\"]]", ""), "a pair of links is needed");
+    refused(&text("802.11be", "mode = \"nstr\"\nnstr_pairs = [[\"ch36\", \"ch36\"]]", ""), "a link is no pair");
+    refused(&text("802.11be", "mode = { a = \"emlsr\", b = \"emlsr\" }", ""), "neither end has a radio for each link");
     refused(&text("802.11be", "mode = \"emlsr\"\npadding_delay = \"1 s\"", ""), "a delay of 1 s is too long");
     refused(&text("802.11be", "mode = { nobody = \"str\" }", ""), "`nobody`");
     let other = "[[node]]\nname = \"third\"\nposition = [\"0 m\", \"1 m\"]\nradios = [36, 40, 44]\n\

@@ -31,9 +31,25 @@ pub fn devices(spec: &Spec, radio_map: &RadioMap, radios: &mut Radios) -> Table<
                 device.peers.extend(peer(trunk, side, radio_map, radios, &mut device.shared));
             }
         }
+        couple(spec, node, radio_map, &mut device);
         devices.push(device);
     }
     devices
+}
+
+/// The device learns which of its links, or of its peers', disturb each other.
+fn couple(spec: &Spec, node: usize, radio_map: &RadioMap, device: &mut MultiLinkDevice) {
+    for trunk in spec.multi_link_trunks() {
+        for side in (0..2).filter(|side| trunk.between[*side] == node) {
+            let radio = |member: usize, side: usize| radio_map.id((trunk.between[side], trunk.members[member][side]));
+            let place = |member: usize| device.links.iter().position(|link| *link == radio(member, side));
+            let places = |pair: &[usize; 2]| Some([place(pair[0])? as u8, place(pair[1])? as u8]);
+            let of = |side: usize| trunk.pairs[side].iter().filter_map(places).collect::<Vec<_>>();
+            let (own, others, peer) = (of(side), of(1 - side), radio(0, 1 - side).address());
+            own.into_iter().for_each(|pair| device.shared.couple(pair, trunk.medium_sync));
+            others.into_iter().for_each(|pair| device.shared.couple_peer(peer, pair));
+        }
+    }
 }
 
 /// The radios of a node that are links, in their order.

@@ -183,7 +183,14 @@ impl RadioPort {
     #[inline(never)]
     fn drive_link(&mut self, (device, place): (DeviceId, u8), input: Option<MacInput<Msdu>>, host: &mut Host<'_>) {
         let (radio, now) = (self.radio, host.now);
+        let incoming = match input {
+            Some(MacInput::Busy) if host.devices[device].shared.is_coupled() => host.medium.incoming(radio),
+            _ => None,
+        };
         self.borrow(device, host);
+        if let (Some((from, end)), RadioMac::Edca(mac)) = (incoming, &mut self.mac) {
+            mac.on_incoming(from.address(), end);
+        }
         let wake = self.mac.step(now, input, |output| host.on_mac_output(radio, output));
         self.borrow(device, host);
         host.wakeups.arm(now, MachineId::Mac(radio), wake);

@@ -14,11 +14,23 @@ enum Mode {
     /// A radio for each link.
     #[default]
     Str,
+    /// The same, but links that disturb each other.
+    Nstr,
     /// One radio, which listens on all links.
     Emlsr,
 }
 
-const MODES: [(&str, Mode); 2] = [("str", Mode::Str), ("emlsr", Mode::Emlsr)];
+const MODES: [(&str, Mode); 3] = [("str", Mode::Str), ("nstr", Mode::Nstr), ("emlsr", Mode::Emlsr)];
+
+/// The modes of both ends of a trunk.
+#[derive(Clone, Debug)]
+pub(super) struct Modes {
+    /// The delays of an end in EMLSR mode.
+    pub emlsr: [Option<Emlsr>; 2],
+    /// Pairs of members that disturb each other at an end.
+    pub pairs: [Vec<[usize; 2]>; 2],
+    pub medium_sync: Duration,
+}
 
 /// The defaults of the delays: those for which ns-3's values are known.
 const PADDING: Duration = Duration::from_micros(32);
@@ -29,7 +41,12 @@ const MEDIUM_SYNC: Duration = Duration::from_micros(5_484);
 const DELAY_MAX: Duration = Duration::from_micros(5_484);
 
 /// Reads the modes of the ends of a trunk. `trunks` is the number of trunks of devices at each node.
-pub(super) fn read(view: &View<'_>, between: [usize; 2], nodes: &[Node], trunks: &[usize]) -> [Option<Emlsr>; 2] {
+pub(super) fn read(
+    view: &View<'_>,
+    between: [usize; 2],
+    (nodes, members): (&[Node], &[[usize; 2]]),
+    trunks: &[usize],
+) -> Modes {
     let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
     let station = station(between, nodes, trunks);
     let mut modes = [Mode::Str; 2];
@@ -45,25 +62,48 @@ pub(super) fn read(view: &View<'_>, between: [usize; 2], nodes: &[Node], trunks:
         }
         Ok(show(modes))
     });
-    let one_radio = modes.map(|mode| mode == Mode::Emlsr);
-    let both = || "both ends have one radio".to_owned();
-    view.require(one_radio != [true, true], "mode", both, "an access point has a radio for each link: leave it str");
-    let delays = delays(view, one_radio != [false, false]);
-    for side in (0..2).filter(|side| one_radio[*side]) {
+    let both = || "neither end has a radio for each link that hears beside the others".to_owned();
+    view.require(modes.contains(&Mode::Str), "mode", both, "an access point has: leave it str");
+    for side in (0..2).filter(|side| modes[*side] != Mode::Str) {
         let message = || format!("`{}` is an access point", names[between[side]]);
         let is_access_point = nodes.get(between[side]).is_some_and(is_access_point);
-        view.require(!is_access_point, "mode", message, "it has a radio for each link: str");
+        view.require(!is_access_point, "mode", message, "it has a radio for each link that hears: leave it str");
     }
-    one_radio.map(|has_one| has_one.then_some(delays))
+    let delays = delays(view, modes);
+    let pairs = pairs(view, between[0], (nodes, members), modes.contains(&Mode::Nstr));
+    Modes {
+        emlsr: modes.map(|mode| (mode == Mode::Emlsr).then_some(delays)),
+        pairs: modes.map(|mode| if mode == Mode::Nstr { pairs.clone() } else { Vec::new() }),
+        medium_sync: delays.medium_sync,
+    }
 }
 
-fn delays(view: &View<'_>, applies: bool) -> Emlsr {
+/// The pairs of members that disturb each other: all, unless the file names them by the radios of the first end.
+fn pairs(view: &View<'_>, node: usize, (nodes, members): (&[Node], &[[usize; 2]]), applies: bool) -> Vec<[usize; 2]> {
     view.apply(applies);
-    let delays = Emlsr {
-        padding: view.quantity("padding_delay", PADDING, "EMLSR Padding Delay"),
-        transition: view.quantity("switch_delay", TRANSITION, "EMLSR Transition Delay"),
-        medium_sync: view.quantity("medium_sync_delay", MEDIUM_SYNC, "the longest PPDU"),
-    };
+    let radio = |member: &[usize; 2]| nodes.get(node).map_or(String::new(), |node| node.radios[member[0]].name.clone());
+    let names: Vec<String> = members.iter().map(radio).collect();
+    let given = view.optional("nstr_pairs", "all pairs of links", |value| {
+        let pair = |item: &Value| {
+            let [a, b] = reader::list(item)? else {
+                return Err(Complaint::new("a pair of links is needed", "write [[\"ch36\", \"six\"]]"));
+            };
+            let pair = [position(&reader::text(a)?, "member", &names)?, position(&reader::text(b)?, "member", &names)?];
+            if pair[0] == pair[1] { Err(Complaint::new("a link is no pair", "name two links")) } else { Ok(pair) }
+        };
+        reader::list(value)?.iter().map(pair).collect::<Result<Vec<_>, _>>()
+    });
+    view.apply(true);
+    given.unwrap_or_else(|| (0..members.len()).flat_map(|a| (0..a).map(move |b| [b, a])).collect())
+}
+
+fn delays(view: &View<'_>, modes: [Mode; 2]) -> Emlsr {
+    view.apply(modes.contains(&Mode::Emlsr));
+    let padding = view.quantity("padding_delay", PADDING, "EMLSR Padding Delay");
+    let transition = view.quantity("switch_delay", TRANSITION, "EMLSR Transition Delay");
+    view.apply(modes != [Mode::Str; 2]);
+    let medium_sync = view.quantity("medium_sync_delay", MEDIUM_SYNC, "the longest PPDU");
+    let delays = Emlsr { padding, transition, medium_sync };
     for (key, delay) in [("padding_delay", delays.padding), ("switch_delay", delays.transition)] {
         let message = || format!("a delay of {delay} is too long");
         view.require(delay <= DELAY_MAX, key, message, "the standard knows 0 to 256 us");

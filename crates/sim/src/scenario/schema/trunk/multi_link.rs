@@ -26,13 +26,14 @@ pub(super) fn read(
     let words = [("data", RequestLink::OfData), ("any", RequestLink::Any)];
     let why = "the link of the data";
     let request_link = view.choice("request_link", &words, RequestLink::OfData, why);
-    let emlsr = mode::read(view, ends.unwrap_or_default(), nodes, counts);
     let between = ends.unwrap_or_default();
+    let mode::Modes { emlsr, pairs, medium_sync } = mode::read(view, between, (nodes, &members), counts);
     let radio = |member: &[usize; 2]| nodes[between[0]].radios[member[0]].name.clone();
     let tids = mapping::tids(view, &members.iter().map(radio).collect::<Vec<_>>());
     let allocation = mapping::allocation(view);
     let window = window(view, between, &members, nodes);
-    let trunk = MultiLinkTrunk { name, between, members, request_link, emlsr, allocation, tids, window };
+    let trunk =
+        MultiLinkTrunk { name, between, members, request_link, emlsr, pairs, medium_sync, allocation, tids, window };
     acknowledges(view, &trunk, nodes);
     others.iter().for_each(|other| apart(view, &trunk, other));
     trunk
@@ -113,7 +114,10 @@ fn agree(view: &View<'_>, trunk: &MultiLinkTrunk, other: &MultiLinkTrunk) {
     for side in 0..2 {
         let same_end = (0..2).find(|end| other.between[*end] == trunk.between[side]);
         view.require(
-            same_end.is_none_or(|end| other.emlsr[end] == trunk.emlsr[side]),
+            same_end.is_none_or(|end| {
+                let is_coupled = |trunk: &MultiLinkTrunk, side: usize| !trunk.pairs[side].is_empty();
+                other.emlsr[end] == trunk.emlsr[side] && is_coupled(other, end) == is_coupled(trunk, side)
+            }),
             "mode",
             || format!("trunks `{}` and `{}` give a node two modes", other.name, trunk.name),
             "give it the same mode and delays in both",

@@ -1,0 +1,109 @@
+//! A link of which another one of the device, or of the peer's, cannot hear while it sends: when it may begin, and with
+//! what ([`coupling`](super::coupling)).
+
+use super::category::AccessCategory;
+use super::coupling::{Coupling, OnLink, Room};
+use super::link::LinkId;
+use super::listening::Returning;
+use super::traffic::QueueId;
+use super::{Edca, Timer};
+use crate::alarm::Alarm;
+use crate::contention::Awaited;
+use crate::dcf::ACK_SIZE;
+use crate::frame::Address;
+use airbraid_engine::Packet;
+use airbraid_units::{Duration, Instant};
+
+/// Longest time that a link whose backoff is over waits for another one of its pair: the smallest window of best effort
+/// (15 slots of 9 us), within which that one begins in most cases.
+const PATIENCE: Duration = Duration::from_micros(135);
+
+impl<P: Packet + Copy> Edca<P> {
+    /// Does something to the pairs of the device, if it has any.
+    #[inline]
+    pub(super) fn couple(&mut self, change: impl FnOnce(&mut Coupling, LinkId)) {
+        let link = self.planner.link.id;
+        if let Some(coupling) = &mut self.traffic.coupling {
+            change(coupling, link);
+        }
+    }
+
+    /// Whether a category whose time has come has to wait for other links; the alarm is set if so.
+    pub(super) fn waits_for_links(&mut self, now: Instant, category: AccessCategory) -> bool {
+        let link = self.planner.link.id;
+        let until = match self.traffic.next(category, link, now) {
+            None => self.traffic.room_from(category, link, now),
+            // A link that is not sure begins by RTS, and no CTS comes beside data.
+            Some(id) => self.end_beside(id, now).filter(|_| self.sight.is_unsure(now)),
+        };
+        let Some(until) = until else { return false };
+        self.alarm = self.alarm.earlier(Alarm::of(until, Timer::Contention(Awaited::Access)));
+        true
+    }
+
+    /// Whether the link begins later, together with another one; the alarm is set if so.
+    pub(super) fn waits_for_partner(&mut self, now: Instant) -> bool {
+        let link = self.planner.link.id;
+        let partner = self.traffic.coupling.as_ref().and_then(|coupling| coupling.partner(link, now, PATIENCE));
+        let Some(at) = partner else { return false };
+        self.alarm = self.alarm.earlier(Alarm::of(at, Timer::Contention(Awaited::Access)));
+        self.couple(|coupling, link| coupling.set_access(link, Some(now)));
+        true
+    }
+
+    /// Tells other links when this one would begin.
+    pub(super) fn publish_access(&mut self) {
+        let at = self.alarm.when(|timer| matches!(timer, Timer::Contention(_)));
+        self.couple(|coupling, link| coupling.set_access(link, at));
+    }
+
+    /// The end that a PPDU to the peer of a queue must have; `None`: any.
+    pub(super) fn end_beside(&self, id: QueueId, at: Instant) -> Option<Instant> {
+        match self.traffic.room(id, self.planner.link.id, at) {
+            Room::EndAt(end) => Some(end),
+            Room::Free | Room::Wait(_) => None,
+        }
+    }
+    /// Whether another exchange may follow without regard to other links.
+    pub(super) fn has_room(&self, id: QueueId, at: Instant) -> bool {
+        self.traffic.room(id, self.planner.link.id, at) == Room::Free
+    }
+
+    /// A TXOP has begun, or goes on, that takes at least until then; data end at `data_end`.
+    pub(super) fn on_own_exchange(&mut self, with: Address, data_end: Option<Instant>, until: Instant) {
+        self.couple(|coupling, link| {
+            coupling.set_access(link, None);
+            coupling.set_exchange(link, Some(OnLink { with, is_own: true, data_end, until }));
+        });
+    }
+
+    /// A PPDU for this station begins to arrive; its header tells where it ends.
+    pub fn on_incoming(&mut self, from: Address, end: Instant) {
+        let (with, config) = (self.planner.link.device(from), &self.planner.config);
+        // An answer to it is at most a block acknowledgement.
+        let answer = config.block_ack_time(&config.data).max(config.answer_time(config.broadcast_rate, ACK_SIZE));
+        let until = end + config.phy.sifs + answer;
+        self.couple(|coupling, link| {
+            let is_under_way = coupling.exchange_mut(link).is_some_and(|exchange| exchange.is_own);
+            if !is_under_way {
+                coupling.set_exchange(link, Some(OnLink { with, is_own: false, data_end: None, until }));
+            }
+        });
+    }
+
+    /// This link sends from `at` to `end`, in its own TXOP or in answer to a peer.
+    pub(super) fn on_sending(&mut self, at: Instant, end: Instant) {
+        if self.traffic.coupling.is_none() {
+            return;
+        }
+        let is_own = self.txop.is_some();
+        self.couple(|coupling, link| {
+            coupling.commit(link);
+            if let Some(exchange) = coupling.exchange_mut(link).filter(|exchange| !is_own && !exchange.is_own) {
+                exchange.until = end;
+            }
+        });
+        self.returns.push((at, Returning::Sends));
+        self.returns.push((end, Returning::Sent));
+    }
+}
