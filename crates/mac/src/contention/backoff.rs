@@ -115,6 +115,11 @@ impl<const EDCA: bool> Backoff<EDCA> {
         self.counter = Some(Counter { slots: self.drawn, from });
     }
 
+    /// A backoff that has run out is kept at zero, from `from` on (802.11be-2024, 35.3.16.6).
+    pub fn keep_zero(&mut self, from: Instant) {
+        self.counter = Some(Counter { slots: 0, from });
+    }
+
     /// A frame that wanted immediate access was overtaken by energy: it must back off after all.
     #[inline]
     pub fn draw_if_none(&mut self, now: Instant) {

@@ -238,6 +238,12 @@ impl EdcaConfig {
         let bits = (padding.as_nanos() * rate.bit_rate.as_bps()).div_ceil(1_000_000_000);
         Announcement { kind: FrameKind::MuRts, rate, size: MU_RTS_SIZE + Bytes::new(bits.div_ceil(8)) }
     }
+    /// Time of RTS, CTS and the SIFS behind each, before a PPDU in `vector`.
+    pub(super) fn announced_time(&self, vector: &Vector) -> Duration {
+        let Announcement { kind, rate, size } = self.request_to_send(vector);
+        let cts = self.answer_time(self.cts_rate(kind, rate), CTS_SIZE);
+        self.answer_time(rate, size) + cts + self.phy.sifs * 2
+    }
     /// The rate of the CTS in answer to such a frame.
     pub(super) fn cts_rate(&self, kind: FrameKind, rate: Rate) -> Rate {
         if kind == FrameKind::MuRts { MU_RTS_CTS_RATE } else { self.answer_rate(&Vector::NonHt(rate)) }

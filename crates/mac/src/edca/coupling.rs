@@ -15,6 +15,9 @@ use airbraid_units::{Duration, Instant};
 /// Most links of a device, whose IDs are below 15.
 const LINKS_MAX: usize = 15;
 
+/// Links that begin by so much apart begin together: less than a slot, more than a turnaround.
+const SAME_TIME: Duration = Duration::from_micros(4);
+
 /// Pairs of links of a device, by link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pairs([Links; LINKS_MAX]);
@@ -36,9 +39,12 @@ impl Pairs {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OnLink {
     pub with: Address,
-    /// Whether this device began it.
+    /// Whether this device began it, and when.
     pub is_own: bool,
-    /// The end of its data, while those are sent.
+    pub begun: Instant,
+    /// Whether its data are still to come, after RTS and CTS.
+    pub is_announced: bool,
+    /// The end of its data, where this device sends them.
     pub data_end: Option<Instant>,
     /// The end of what is known of it.
     pub until: Instant,
@@ -51,6 +57,8 @@ pub(super) enum Room {
     Free,
     /// A PPDU that ends then.
     EndAt(Instant),
+    /// A PPDU that ends then and is announced: both links begin by RTS at the same time.
+    Join(Instant),
     /// Nothing before then.
     Wait(Instant),
 }
@@ -61,8 +69,11 @@ impl Room {
         match (self, other) {
             (Self::Free, room) | (room, Self::Free) => room,
             (Self::Wait(a), Self::Wait(b)) => Self::Wait(a.max(b)),
-            (Self::EndAt(a), Self::EndAt(b)) if a == b => self,
-            (Self::Wait(at) | Self::EndAt(at), Self::Wait(other) | Self::EndAt(other)) => Self::Wait(at.max(other)),
+            (one, other) if one == other => one,
+            (
+                Self::Wait(at) | Self::EndAt(at) | Self::Join(at),
+                Self::Wait(other) | Self::EndAt(other) | Self::Join(other),
+            ) => Self::Wait(at.max(other)),
         }
     }
 }
@@ -75,6 +86,8 @@ pub(super) struct Coupling {
     /// Time for which a link that was blind does not trust what it hears.
     pub medium_sync: Duration,
     exchanges: [Option<OnLink>; LINKS_MAX],
+    /// The time until which each link does not trust what it hears.
+    unsure_until: [Option<Instant>; LINKS_MAX],
     /// When each link would begin a TXOP, if nothing comes between.
     accesses: [Option<Instant>; LINKS_MAX],
     /// Links that are committed to send, those that do, and those that have been told that they are blind.
@@ -96,14 +109,26 @@ impl Coupling {
         self.accesses[usize::from(link.0)] = at;
     }
 
+    /// The time until which a link does not trust what it hears.
+    pub fn set_unsure(&mut self, link: LinkId, until: Option<Instant>) {
+        self.unsure_until[usize::from(link.0)] = until;
+    }
+    /// Whether another link of a pair must begin by RTS.
+    pub fn has_unsure_partner(&self, link: LinkId, at: Instant) -> bool {
+        let mut partners = (0..).zip(&self.unsure_until).filter(|(place, _)| self.pairs.has(link, LinkId(*place)));
+        partners.any(|(_, until)| until.is_some_and(|until| at < until))
+    }
+
     /// The room on a link for a PPDU to a device with these pairs.
     pub fn room(&self, link: LinkId, to: Address, pairs: &Pairs, at: Instant) -> Room {
         let of = |(place, exchange): (u8, &Option<OnLink>)| {
             let (other, exchange) = (LinkId(place), exchange.filter(|exchange| exchange.until > at)?);
             let is_coupled = self.pairs.has(link, other) || (exchange.with == to && pairs.has(link, other));
+            let apart = at.max(exchange.begun) - at.min(exchange.begun);
             is_coupled.then_some(match exchange.data_end.filter(|end| exchange.is_own && *end > at) {
-                Some(end) => Room::EndAt(end),
-                None => Room::Wait(exchange.until),
+                Some(end) if !exchange.is_announced => Room::EndAt(end),
+                Some(end) if apart <= SAME_TIME => Room::Join(end),
+                _ => Room::Wait(exchange.until),
             })
         };
         (0..).zip(&self.exchanges).filter_map(of).fold(Room::Free, Room::and)
@@ -160,12 +185,16 @@ mod tests {
         coupling.pairs.add(a, b);
         let (peer, pairs) = (Address(9), Pairs::default());
         let room = |coupling: &Coupling, link, at| coupling.room(link, peer, &pairs, us(at));
-        let sends = OnLink { with: peer, is_own: true, data_end: Some(us(100)), until: us(150) };
+        let (begun, is_announced) = (us(10), false);
+        let sends = OnLink { with: peer, is_own: true, begun, is_announced, data_end: Some(us(100)), until: us(150) };
         coupling.set_exchange(a, Some(sends));
         assert_eq!(room(&coupling, b, 50), Room::EndAt(us(100)));
         assert_eq!(room(&coupling, c, 50), Room::Free, "no pair");
         assert_eq!(room(&coupling, b, 100), Room::Wait(us(150)), "the answer comes");
         assert_eq!(room(&coupling, b, 150), Room::Free);
+        coupling.set_exchange(a, Some(OnLink { is_announced: true, ..sends }));
+        assert_eq!(room(&coupling, b, 12), Room::Join(us(100)));
+        assert_eq!(room(&coupling, b, 50), Room::Wait(us(150)), "too late to join");
         coupling.set_exchange(a, Some(OnLink { is_own: false, data_end: None, ..sends }));
         assert_eq!(room(&coupling, b, 50), Room::Wait(us(150)), "it receives");
     }
@@ -175,7 +204,8 @@ mod tests {
         let [a, b, _] = LINKS;
         let (mut coupling, mut pairs) = (Coupling::default(), Pairs::default());
         pairs.add(a, b);
-        let sends = OnLink { with: Address(9), is_own: true, data_end: Some(us(100)), until: us(150) };
+        let (with, begun, is_announced) = (Address(9), us(10), false);
+        let sends = OnLink { with, is_own: true, begun, is_announced, data_end: Some(us(100)), until: us(150) };
         coupling.set_exchange(a, Some(sends));
         assert_eq!(coupling.room(b, Address(9), &pairs, us(50)), Room::EndAt(us(100)));
         assert_eq!(coupling.room(b, Address(8), &pairs, us(50)), Room::Free);

@@ -114,6 +114,10 @@ impl Sight {
     pub fn is_unsure(&self, now: Instant) -> bool {
         self.unsure_until.is_some_and(|until| now < until)
     }
+    /// Until when, if it is so.
+    pub fn unsure_until(&self) -> Option<Instant> {
+        self.unsure_until
+    }
     /// The time before which no TXOP may begin.
     pub fn barred_until(&self, now: Instant) -> Option<Instant> {
         self.unsure_until.filter(|until| now < *until && self.txops >= TXOPS_WITHOUT_SYNC)

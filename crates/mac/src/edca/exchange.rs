@@ -9,6 +9,7 @@
 
 use super::category::AccessCategory;
 use super::config::{Announcement, Bandwidth};
+use super::coupling::Room;
 use super::frames::{BlockAck, Content, Ppdu};
 use super::plan::{Answer, Planned, put_back};
 use super::rates::Pick;
@@ -66,27 +67,37 @@ impl<P: Packet + Copy> Edca<P> {
             function.contends = true;
             return function.backoff.draw(at);
         };
-        let beside = self.end_beside(id, at).map(|end| end.saturating_since(at));
-        let planned = match beside {
-            None => self.planner.plan(id, self.traffic.queue_mut(id), span, true, pick),
-            Some(beside) => self.planner.plan_beside(id, self.traffic.queue_mut(id), beside, pick),
+        let room = self.room(id, at);
+        let queue = self.traffic.queue_mut(id);
+        let planned = match room {
+            Room::EndAt(end) => self.planner.plan_beside(id, queue, end.saturating_since(at), pick),
+            Room::Join(end) => {
+                let announced = self.planner.config.announced_time(&self.planner.config.data);
+                self.planner.plan_beside(id, queue, end.saturating_since(at + announced), pick)
+            }
+            Room::Free | Room::Wait(_) => self.planner.plan(id, queue, span, true, pick),
         };
         let Some(planned) = planned else {
-            if beside.is_some() {
+            if let Room::EndAt(end) | Room::Join(end) = room {
                 // Too little time is left beside the other link.
                 let function = &mut self.functions[category.index()];
                 function.contends = true;
-                function.backoff.draw(at);
+                function.backoff.keep_zero(at);
+                self.crowded_until = end;
             }
             return;
         };
         let end = span.map(|span| at + span);
-        let announcement = if beside.is_some() { None } else { self.announcement(&planned, at) };
+        let announcement = match room {
+            Room::EndAt(_) => None,
+            Room::Join(_) => Some(self.planner.config.request_to_send(&planned.ppdu.vector)),
+            Room::Free | Room::Wait(_) => self.announcement(&planned, at),
+        };
         self.txop = Some(Txop { category, end, is_first: true, planned: Some(planned.clone()) });
         self.take_radio();
         if self.planner.link.is_shared {
-            let until = at + planned.airtime + planned.ppdu.header.nav;
-            self.on_own_exchange(self.traffic.queue(planned.queue).to, None, until);
+            let announced = self.planner.config.announced_time(&planned.ppdu.vector);
+            self.on_own_exchange(at, &planned, announcement.map_or(Duration::ZERO, |_| announced));
         }
         match announcement {
             None => self.send_planned(&planned, at, access),
@@ -103,7 +114,7 @@ impl<P: Packet + Copy> Edca<P> {
                 self.traffic.open_only(device, link);
                 return Some(config.initial_control_frame(&planned.ppdu.vector, delays.padding));
             }
-            if self.sight.is_unsure(at) {
+            if self.has_unsure_link(at) {
                 self.sight.begin_txop();
                 return Some(config.request_to_send(&planned.ppdu.vector));
             }
@@ -176,8 +187,7 @@ impl<P: Packet + Copy> Edca<P> {
         }
         let end = self.transmit_ppdu(&planned.ppdu, at, planned.airtime, access);
         if self.planner.link.is_shared {
-            let (to, nav) = (self.traffic.queue(planned.queue).to, planned.ppdu.header.nav);
-            self.on_own_exchange(to, Some(end), end + nav);
+            self.on_own_exchange(at, planned, Duration::ZERO);
         }
         self.state = State::Await(planned.answer, end + self.planner.config.response_timeout());
     }

@@ -42,6 +42,7 @@ impl<P: Packet + Copy> Edca<P> {
         self.sense.on_success();
         if self.planner.link.is_shared {
             self.sight.synchronise();
+            self.couple(|coupling, link| coupling.set_unsure(link, None));
         }
     }
 
@@ -81,6 +82,8 @@ impl<P: Packet + Copy> Edca<P> {
         } else {
             self.sight.open(now, medium_sync);
             self.sense.find(now);
+            let until = self.sight.unsure_until();
+            self.couple(|coupling, link| coupling.set_unsure(link, until));
         }
         self.outputs.push_back(MacOutput::Listen(!is_blind));
     }

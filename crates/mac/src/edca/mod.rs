@@ -161,7 +161,9 @@ pub struct Edca<P> {
     sight: Sight,
     /// The radio of the device is at this link because a peer has asked.
     visit: Option<Visit>,
-    /// Devices that listen on all links again, each at its time.
+    /// Until then nothing fits beside what another link sends.
+    crowded_until: Instant,
+    /// Changes to come, each at its time.
     returns: Vec<(Instant, Returning)>,
     alarm: Alarm<Timer>,
 }
@@ -192,6 +194,7 @@ impl<P: Packet + Copy> Edca<P> {
             next_sequence: 0,
             sight: Sight::default(),
             visit: None,
+            crowded_until: Instant::ZERO,
             returns: Vec::new(),
             alarm: Alarm::NEVER,
         }
@@ -421,7 +424,7 @@ impl<P: Packet + Copy> Edca<P> {
                 continue;
             }
             match function.backoff.grant(&self.sense, now) {
-                Grant::Now(_) if is_coupled && self.waits_for_links(now, category) => {}
+                Grant::Now(at) if is_coupled && self.waits_for_links(at, category) => {}
                 Grant::Now(at) if winner.is_none_or(|(_, first)| at < first) => winner = Some((category, at)),
                 Grant::Now(_) => {}
                 Grant::Later(alarm) => self.alarm = self.alarm.earlier(alarm.map(Timer::Contention)),

@@ -5,6 +5,7 @@ use super::category::AccessCategory;
 use super::coupling::{Coupling, OnLink, Room};
 use super::link::LinkId;
 use super::listening::Returning;
+use super::plan::Planned;
 use super::traffic::QueueId;
 use super::{Edca, Timer};
 use crate::alarm::Alarm;
@@ -29,12 +30,16 @@ impl<P: Packet + Copy> Edca<P> {
     }
 
     /// Whether a category whose time has come has to wait for other links; the alarm is set if so.
-    pub(super) fn waits_for_links(&mut self, now: Instant, category: AccessCategory) -> bool {
+    pub(super) fn waits_for_links(&mut self, at: Instant, category: AccessCategory) -> bool {
         let link = self.planner.link.id;
-        let until = match self.traffic.next(category, link, now) {
-            None => self.traffic.room_from(category, link, now),
+        let until = match self.traffic.next(category, link, at) {
+            None => self.traffic.room_from(category, link, at),
             // A link that is not sure begins by RTS, and no CTS comes beside data.
-            Some(id) => self.end_beside(id, now).filter(|_| self.sight.is_unsure(now)),
+            Some(id) => match self.traffic.room(id, link, at) {
+                Room::EndAt(end) => Some(end).filter(|_| self.sight.is_unsure(at) || at < self.crowded_until),
+                Room::Join(end) => Some(end).filter(|_| at < self.crowded_until),
+                Room::Free | Room::Wait(_) => None,
+            },
         };
         let Some(until) = until else { return false };
         self.alarm = self.alarm.earlier(Alarm::of(until, Timer::Contention(Awaited::Access)));
@@ -57,23 +62,31 @@ impl<P: Packet + Copy> Edca<P> {
         self.couple(|coupling, link| coupling.set_access(link, at));
     }
 
-    /// The end that a PPDU to the peer of a queue must have; `None`: any.
-    pub(super) fn end_beside(&self, id: QueueId, at: Instant) -> Option<Instant> {
-        match self.traffic.room(id, self.planner.link.id, at) {
-            Room::EndAt(end) => Some(end),
-            Room::Free | Room::Wait(_) => None,
-        }
+    /// The room for the first PPDU of a TXOP.
+    pub(super) fn room(&self, id: QueueId, at: Instant) -> Room {
+        self.traffic.room(id, self.planner.link.id, at)
+    }
+    /// Whether a TXOP begins by RTS because what this link, or another one of a pair that may begin with it, hears is not
+    /// to be trusted.
+    pub(super) fn has_unsure_link(&self, at: Instant) -> bool {
+        let link = self.planner.link.id;
+        let has_partner = |coupling: &Coupling| coupling.has_unsure_partner(link, at);
+        self.sight.is_unsure(at) || self.traffic.coupling.as_deref().is_some_and(has_partner)
     }
     /// Whether another exchange may follow without regard to other links.
     pub(super) fn has_room(&self, id: QueueId, at: Instant) -> bool {
         self.traffic.room(id, self.planner.link.id, at) == Room::Free
     }
 
-    /// A TXOP has begun, or goes on, that takes at least until then; data end at `data_end`.
-    pub(super) fn on_own_exchange(&mut self, with: Address, data_end: Option<Instant>, until: Instant) {
+    /// A TXOP begins at `at`, or goes on, with this PPDU, which an announcement with its answer precedes, or none.
+    pub(super) fn on_own_exchange(&mut self, at: Instant, planned: &Planned<P>, announcement: Duration) {
+        let with = self.traffic.queue(planned.queue).to;
+        let data_end = at + announcement + planned.airtime;
+        let (until, is_announced) = (data_end + planned.ppdu.header.nav, !announcement.is_zero());
         self.couple(|coupling, link| {
             coupling.set_access(link, None);
-            coupling.set_exchange(link, Some(OnLink { with, is_own: true, data_end, until }));
+            let exchange = OnLink { with, is_own: true, begun: at, is_announced, data_end: Some(data_end), until };
+            coupling.set_exchange(link, Some(exchange));
         });
     }
 
@@ -86,7 +99,10 @@ impl<P: Packet + Copy> Edca<P> {
         self.couple(|coupling, link| {
             let is_under_way = coupling.exchange_mut(link).is_some_and(|exchange| exchange.is_own);
             if !is_under_way {
-                coupling.set_exchange(link, Some(OnLink { with, is_own: false, data_end: None, until }));
+                coupling.set_exchange(
+                    link,
+                    Some(OnLink { with, is_own: false, begun: end, is_announced: false, data_end: None, until }),
+                );
             }
         });
     }

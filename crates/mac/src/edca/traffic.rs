@@ -223,7 +223,7 @@ impl<P: Packet + Copy> Traffic<P> {
         let pairs = self.peers.iter().find(|peer| peer.device == to).map(|peer| peer.pairs).unwrap_or_default();
         match coupling.room(link, to, &pairs, at) {
             // No request goes beside data: its answer would come before those of the others.
-            Room::EndAt(end) if queue.needs_request(link) || queue.is_broadcast() => Room::Wait(end),
+            Room::EndAt(end) | Room::Join(end) if queue.needs_request(link) || queue.is_broadcast() => Room::Wait(end),
             room => room,
         }
     }
@@ -233,7 +233,7 @@ impl<P: Packet + Copy> Traffic<P> {
         let ready = self.by_category[category.index()].iter().filter(|id| self.queue(**id).can_send(link));
         let waits = |id: &QueueId| match self.room(*id, link, at) {
             Room::Wait(until) => Some(until),
-            Room::Free | Room::EndAt(_) => None,
+            Room::Free | Room::EndAt(_) | Room::Join(_) => None,
         };
         ready.filter_map(waits).min()
     }
