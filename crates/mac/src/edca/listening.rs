@@ -1,6 +1,7 @@
 //! A link that does not hear at times, or whose peers do not: when it is blind, when its radio leaves, and when peers
 //! listen again ([`emlsr`](super::emlsr), [`coupling`](super::coupling)).
 
+use super::exchange::State;
 use super::{Edca, Timer};
 use crate::alarm::Alarm;
 use crate::frame::{Address, Frame, FrameKind};
@@ -84,6 +85,10 @@ impl<P: Packet + Copy> Edca<P> {
             self.sense.find(now);
             let until = self.sight.unsure_until();
             self.couple(|coupling, link| coupling.set_unsure(link, until));
+            // An answer that was due in the meantime has not come.
+            if let State::Overdue(awaited) = self.state {
+                self.fail(now, awaited);
+            }
         }
         self.outputs.push_back(MacOutput::Listen(!is_blind));
     }

@@ -82,7 +82,9 @@ impl<P: Packet + Copy> Edca<P> {
     pub(super) fn on_own_exchange(&mut self, at: Instant, planned: &Planned<P>, announcement: Duration) {
         let with = self.traffic.queue(planned.queue).to;
         let data_end = at + announcement + planned.airtime;
-        let (until, is_announced) = (data_end + planned.ppdu.header.nav, !announcement.is_zero());
+        // A slot more, for what is on its way.
+        let until = data_end + planned.ppdu.header.nav + self.planner.config.phy.slot;
+        let is_announced = !announcement.is_zero();
         self.couple(|coupling, link| {
             coupling.set_access(link, None);
             let exchange = OnLink { with, is_own: true, begun: at, is_announced, data_end: Some(data_end), until };
@@ -95,7 +97,7 @@ impl<P: Packet + Copy> Edca<P> {
         let (with, config) = (self.planner.link.device(from), &self.planner.config);
         // An answer to it is at most a block acknowledgement.
         let answer = config.block_ack_time(&config.data).max(config.answer_time(config.broadcast_rate, ACK_SIZE));
-        let until = end + config.phy.sifs + answer;
+        let until = end + config.phy.sifs + answer + config.phy.slot;
         self.couple(|coupling, link| {
             let is_under_way = coupling.exchange_mut(link).is_some_and(|exchange| exchange.is_own);
             if !is_under_way {
@@ -112,11 +114,11 @@ impl<P: Packet + Copy> Edca<P> {
         if self.traffic.coupling.is_none() {
             return;
         }
-        let is_own = self.txop.is_some();
+        let (is_own, slot) = (self.txop.is_some(), self.planner.config.phy.slot);
         self.couple(|coupling, link| {
             coupling.commit(link);
             if let Some(exchange) = coupling.exchange_mut(link).filter(|exchange| !is_own && !exchange.is_own) {
-                exchange.until = end;
+                exchange.until = end + slot;
             }
         });
         self.returns.push((at, Returning::Sends));

@@ -62,6 +62,9 @@ struct Sent {
 /// A decision about what is lost: of a kind of frame, its number among those of its kind, and the place of an MPDU.
 pub type Fate = Box<dyn FnMut(Instant, FrameKind, u32, usize) -> bool>;
 
+/// A frame ends this much later than its sender thinks, as it does at a distance.
+const LATE: Duration = Duration::from_nanos(3);
+
 pub struct Air {
     pub stations: Vec<Edca<Payload>>,
     /// The upper part of each device, and the number of its links; none and 1 for plain stations.
@@ -298,7 +301,7 @@ impl Air {
                         self.announce(number, station);
                     }
                 }
-                self.schedule(self.now + self.sent[number].airtime, Event::End(number));
+                self.schedule(self.now + self.sent[number].airtime + LATE, Event::End(number));
             }
             Event::End(number) => self.end(number),
         }
