@@ -95,7 +95,7 @@ impl<P: Packet + Copy> Edca<P> {
         };
         self.txop = Some(Txop { category, end, is_first: true, planned: Some(planned.clone()) });
         self.take_radio();
-        if self.planner.link.is_shared {
+        if self.traffic.coupling.is_some() {
             let announced = self.planner.config.announced_time(&planned.ppdu.vector);
             self.on_own_exchange(at, &planned, announcement.map_or(Duration::ZERO, |_| announced));
         }
@@ -186,7 +186,7 @@ impl<P: Packet + Copy> Edca<P> {
             Content::BlockAck(_) => {}
         }
         let end = self.transmit_ppdu(&planned.ppdu, at, planned.airtime, access);
-        if self.planner.link.is_shared {
+        if self.traffic.coupling.is_some() {
             self.on_own_exchange(at, planned, Duration::ZERO);
         }
         self.state = State::Await(planned.answer, end + self.planner.config.response_timeout());

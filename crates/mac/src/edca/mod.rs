@@ -407,11 +407,12 @@ impl<P: Packet + Copy> Edca<P> {
     /// Gives the medium to the highest category whose time has come; those that collide with it back off.
     fn grant(&mut self, now: Instant) {
         self.alarm = Alarm::NEVER;
-        if let Some(until) = self.sight.barred_until(now) {
+        let is_shared = self.planner.link.is_shared;
+        if is_shared && let Some(until) = self.sight.barred_until(now) {
             self.alarm = Alarm::of(until, Timer::MediumSync);
             return;
         }
-        let is_coupled = self.traffic.coupling.is_some();
+        let is_coupled = is_shared && self.traffic.coupling.is_some();
         let mut winner: Option<(AccessCategory, Instant)> = None;
         for category in AccessCategory::ALL.into_iter().rev() {
             let (function, link) = (&mut self.functions[category.index()], &self.planner.link);
@@ -435,7 +436,12 @@ impl<P: Packet + Copy> Edca<P> {
             self.send_beacon(at);
             return self.collide_inside(now, losers, at);
         }
-        let Some((category, at)) = winner else { return self.publish_access() };
+        let Some((category, at)) = winner else {
+            if is_coupled {
+                self.publish_access();
+            }
+            return;
+        };
         if is_coupled && self.waits_for_partner(now) {
             return;
         }

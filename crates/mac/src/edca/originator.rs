@@ -125,6 +125,7 @@ impl<P: Copy> Originator<P> {
         self.put.get(usize::from(link.0)).map_or(0, |put| put.outstanding)
     }
 
+    #[cold]
     fn put_to(&mut self, link: LinkId) -> &mut Put {
         let place = usize::from(link.0);
         if place >= self.put.len() {
@@ -139,6 +140,14 @@ impl<P: Copy> Originator<P> {
         match link {
             None => &mut self.waiting,
             Some(link) => &mut self.put_to(link).waiting,
+        }
+    }
+
+    #[inline]
+    fn waits_no_longer(&mut self, link: Option<LinkId>) {
+        match link {
+            None => self.waiting -= 1,
+            Some(link) => self.put_to(link).waiting -= 1,
         }
     }
 
@@ -168,7 +177,7 @@ impl<P: Copy> Originator<P> {
         let Some(slot) = self.slot(sequence).filter(|slot| slot.state == MpduState::Waiting) else { return };
         slot.state = MpduState::InFlight;
         let link = slot.link;
-        *self.waiting_for(link) -= 1;
+        self.waits_no_longer(link);
     }
 
     /// The PPDU that an MPDU was put into is not sent.
@@ -194,7 +203,7 @@ impl<P: Copy> Originator<P> {
         let before = std::mem::replace(&mut slot.state, MpduState::Done);
         let link = slot.link.take();
         if before == MpduState::Waiting {
-            *self.waiting_for(link) -= 1;
+            self.waits_no_longer(link);
         }
         self.leave_link(link);
         before != MpduState::Done

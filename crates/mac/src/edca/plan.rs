@@ -246,8 +246,7 @@ impl Planner {
                     is_full = true;
                     break;
                 }
-                let is_own = slot.link.is_none_or(|link| link == self.link.id);
-                if slot.state == MpduState::Waiting && is_own {
+                if slot.state == MpduState::Waiting && slot.link.is_none_or(|link| link == self.link.id) {
                     let more = slot.more.as_deref().unwrap_or(&[]);
                     is_full = !add(&mut data, sequence, slot.attempts, slot.size, slot.packet, more);
                 }
