@@ -67,4 +67,13 @@ impl<P: Packet + Copy> MultiLink<P> {
     pub fn holding(&self) -> u32 {
         self.0.holding()
     }
+    /// The same of one peer.
+    pub fn holding_of(&self, peer: Address) -> u32 {
+        self.0.holding_of(peer)
+    }
+    /// Whether packets for a peer wait for its full window while the link at this place has nothing to send.
+    #[inline]
+    pub fn is_stalled(&self, place: u8, peer: Address) -> bool {
+        self.0.stands_still(LinkId(place), peer)
+    }
 }

@@ -275,6 +275,18 @@ impl<P: Packet + Copy> Traffic<P> {
         self.by_category[category.index()].iter().any(|id| is_held(self.queue(*id)))
     }
 
+    /// Whether packets for a peer wait for its full window while a link that leads to it has nothing to send.
+    pub fn stands_still(&self, link: LinkId, peer: Address) -> bool {
+        let is_idle =
+            |category: AccessCategory| self.counts[category.index()] > 0 && self.idle[category.index()].contains(link);
+        let is_held = |queue: &TrafficQueue<P>| {
+            let is_led = queue.links.contains(link) && is_idle(AccessCategory::of_priority(queue.tid));
+            is_led && !queue.waiting.is_empty() && !queue.can_send(link)
+        };
+        let mut queues = (0..TIDS as u8).filter_map(|tid| self.find(peer, tid));
+        AccessCategory::ALL.into_iter().any(is_idle) && queues.any(|id| is_held(self.queue(id)))
+    }
+
     /// The queue of a category that has waited longest and may send on a link.
     pub fn next(&self, category: AccessCategory, link: LinkId) -> Option<QueueId> {
         let ready = self.by_category[category.index()].iter().copied().filter(|id| self.queue(*id).can_send(link));
@@ -313,6 +325,12 @@ impl<P: Packet + Copy> Traffic<P> {
     /// MPDUs that wait for the sake of order.
     pub fn holding(&self) -> u32 {
         self.recipients.iter().flatten().flatten().map(|recipient| recipient.holding()).sum()
+    }
+
+    /// The same of one peer.
+    pub fn holding_of(&self, peer: Address) -> u32 {
+        let recipients = self.recipients.get(peer.0 as usize);
+        recipients.into_iter().flatten().flatten().map(|recipient| recipient.holding()).sum()
     }
 
     /// The MPDUs of a PPDU have come from a peer under an agreement.

@@ -1,8 +1,7 @@
 //! Makes the multi-link devices of a scenario.
 
-use super::super::device::{MultiLinkDevice, Peer};
-use super::super::frame::Msdu;
-use super::super::id::{DeviceId, RadioId, Table};
+use super::super::device::{MultiLinkDevice, Peer, Way};
+use super::super::id::{DeviceId, MultiLinkEnd, RadioId, Table};
 use super::super::radio_map::RadioMap;
 use super::mac::RadioMac;
 use super::radio::RadioPort;
@@ -23,9 +22,11 @@ pub fn devices(spec: &Spec, radio_map: &RadioMap, radios: &mut Radios) -> Table<
         for (place, radio) in (0..).zip(&device.links) {
             radios[*radio].join(&mut device.shared, (id, place));
         }
-        for trunk in spec.multi_link_trunks() {
+        for (index, trunk) in spec.multi_link_trunks().enumerate() {
             for side in (0..2).filter(|side| trunk.between[*side] == node) {
-                device.peers.extend(peer(trunk, side, radio_map, radios, &mut device.shared));
+                let end = MultiLinkEnd::of(index, side);
+                let peer = peer(trunk, end, radio_map, radios, &mut device);
+                device.peers.extend(peer);
             }
         }
         devices.push(device);
@@ -43,18 +44,22 @@ fn links(spec: &Spec, node: usize) -> Vec<usize> {
 /// The other end of a trunk, to which each member is a way.
 fn peer(
     trunk: &MultiLinkTrunk,
-    side: usize,
+    end: MultiLinkEnd,
     radio_map: &RadioMap,
     radios: &mut Radios,
-    shared: &mut MultiLink<Msdu>,
+    own: &mut MultiLinkDevice,
 ) -> Option<Peer> {
+    let side = end.side();
     let radio = |member: &[usize; 2], side: usize| radio_map.id((trunk.between[side], member[side]));
-    let addresses: Vec<_> = trunk.members.iter().map(|member| radio(member, 1 - side).address()).collect();
-    let (entrance, device) = (radio(trunk.members.first()?, side), *addresses.first()?);
-    for (member, address) in trunk.members.iter().zip(&addresses) {
-        if let RadioMac::Edca(mac) = radios[radio(member, side)].mac_mut() {
-            shared.add_way(mac, *address, device, trunk.request_link);
+    let first = trunk.members.first()?;
+    let (entrance, device) = (radio(first, side), radio(first, 1 - side).address());
+    let mut ways = Vec::with_capacity(trunk.members.len());
+    for member in &trunk.members {
+        let (here, address) = (radio(member, side), radio(member, 1 - side).address());
+        if let RadioMac::Edca(mac) = radios[here].mac_mut() {
+            own.shared.add_way(mac, address, device, trunk.request_link);
         }
+        ways.extend((0..).zip(&own.links).find(|(_, link)| **link == here).map(|(place, _)| Way::new(address, place)));
     }
-    Some(Peer { addresses, entrance })
+    Some(Peer { end, ways, entrance, held: Default::default() })
 }

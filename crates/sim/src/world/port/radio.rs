@@ -183,11 +183,19 @@ impl RadioPort {
     #[inline(never)]
     fn drive_link(&mut self, (device, place): (DeviceId, u8), input: Option<MacInput<Msdu>>, host: &mut Host<'_>) {
         let (radio, now) = (self.radio, host.now);
+        let from = match &input {
+            Some(MacInput::ReceivedPpdu { ppdu, .. }) => Some(ppdu.header.from),
+            _ => None,
+        };
         self.borrow(device, host);
-        let wake = self.mac.step(now, input, |output| host.on_mac_output(radio, output));
+        let wake = self.mac.step(now, input, |output| {
+            host.devices[device].count_output(place, &output);
+            host.on_mac_output(radio, output);
+        });
         self.borrow(device, host);
         host.wakeups.arm(now, MachineId::Mac(radio), wake);
         let Host { devices, pending, .. } = host;
+        devices[device].note(now, from);
         pending.extend(devices[device].woken(place).map(Work::Renew));
     }
 
