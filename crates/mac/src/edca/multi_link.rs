@@ -71,6 +71,11 @@ impl<P: Packet + Copy> MultiLink<P> {
     pub fn holding_of(&self, peer: Address) -> u32 {
         self.0.holding_of(peer)
     }
+    /// Whether the link at this place contends or holds the medium.
+    #[inline]
+    pub fn is_busy(&self, place: u8) -> bool {
+        self.0.is_busy(LinkId(place))
+    }
     /// Whether packets for a peer wait for its full window while the link at this place has nothing to send.
     #[inline]
     pub fn is_stalled(&self, place: u8, peer: Address) -> bool {

@@ -275,6 +275,11 @@ impl<P: Packet + Copy> Traffic<P> {
         self.by_category[category.index()].iter().any(|id| is_held(self.queue(*id)))
     }
 
+    /// Whether a link contends or holds the medium in any category.
+    pub fn is_busy(&self, link: LinkId) -> bool {
+        !self.idle.iter().all(|idle| idle.contains(link))
+    }
+
     /// Whether packets for a peer wait for its full window while a link that leads to it has nothing to send.
     pub fn stands_still(&self, link: LinkId, peer: Address) -> bool {
         let is_idle =

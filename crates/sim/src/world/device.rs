@@ -7,8 +7,8 @@ use super::frame::Msdu;
 use super::id::{MultiLinkEnd, RadioId};
 use airbraid_mac::edca::MultiLink;
 use airbraid_mac::{Address, FrameKind, MacOutput};
-use airbraid_units::Instant;
-use count::{HeldCount, LinkCount};
+use airbraid_units::{Duration, Instant};
+use count::{HeldCount, LinkCount, Span};
 
 /// A device with several links.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub struct MultiLinkDevice {
     pub shared: MultiLink<Msdu>,
     /// Its links, by their places.
     pub links: Vec<RadioId>,
+    /// For each the time in which it contends or holds the medium.
+    busy: Vec<Span>,
     pub peers: Vec<Peer>,
 }
 
@@ -28,7 +30,7 @@ pub struct Peer {
     pub ways: Vec<Way>,
     /// The radio at which packets for it come in.
     pub entrance: RadioId,
-    /// What has come from it.
+    /// Its MPDUs that have come.
     pub held: HeldCount,
 }
 
@@ -60,12 +62,23 @@ impl Peer {
 }
 
 impl MultiLinkDevice {
+    /// A device that has no peer yet.
+    pub fn new(shared: MultiLink<Msdu>, links: Vec<RadioId>) -> Self {
+        let busy = vec![Span::default(); links.len()];
+        Self { shared, links, busy, peers: Vec::new() }
+    }
+
     /// The peer with this address on any of its links.
     pub fn peer(&self, address: Address) -> Option<&Peer> {
         self.peers.iter().find(|peer| peer.has(address))
     }
     fn peer_mut(&mut self, address: Address) -> Option<&mut Peer> {
         self.peers.iter_mut().find(|peer| peer.has(address))
+    }
+
+    /// The links that lead to a peer, in the order of its ways.
+    pub fn links_to(&self, peer: &Peer) -> impl Iterator<Item = RadioId> {
+        peer.ways.iter().map(|way| self.links[usize::from(way.place)])
     }
 
     /// The radio at which packets for a peer come in, by any of its addresses; `None`: it has one link only.
@@ -104,9 +117,23 @@ impl MultiLinkDevice {
         }
     }
 
+    /// Counting of what limits flows begins.
+    pub fn begin_counting(&mut self, now: Instant) {
+        self.peers.iter_mut().flat_map(|peer| &mut peer.ways).for_each(|way| way.count.begin_counting(now));
+    }
+
+    /// Time in which a link has contended or held the medium up to now, if the radio is one.
+    pub fn busy(&self, link: RadioId, now: Instant) -> Option<Duration> {
+        let place = self.links.iter().position(|other| *other == link)?;
+        Some(self.busy[place].until(now))
+    }
+
     /// A link has acted, perhaps on what has come from an address: notes what waits there, and which links stand still.
     pub fn note(&mut self, now: Instant, from: Option<Address>) {
-        let Self { shared, peers, .. } = self;
+        let Self { shared, peers, busy, .. } = self;
+        for (place, busy) in (0..).zip(busy) {
+            busy.set(now, shared.is_busy(place));
+        }
         for peer in peers {
             let Some(device) = peer.device() else { continue };
             if from.is_some_and(|from| peer.has(from)) {

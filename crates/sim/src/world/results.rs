@@ -1,6 +1,7 @@
 //! The result of a run, collected at its end.
 
 use super::World;
+use super::device::{MultiLinkDevice, Peer};
 use super::flow::{Counts, Flow, Transport};
 use super::id::{FlowId, Id, LinkDirection, LinkTrunkEnd, MultiLinkEnd, NodeId, RadioId, RadioTrunkEnd, StopAndWaitId};
 use super::port::link::LinkPort;
@@ -189,11 +190,16 @@ impl World<'_> {
         }
     }
 
+    /// The device at an end of a trunk, and its peer at the other.
+    pub(super) fn multi_link_peer(&self, end: MultiLinkEnd) -> Option<(&MultiLinkDevice, &Peer)> {
+        let devices = self.host.devices.iter();
+        devices.flat_map(|device| device.peers.iter().map(move |peer| (device, peer))).find(|(_, peer)| peer.end == end)
+    }
+
     fn multi_link_result(&self, end: MultiLinkEnd, spec: &spec::MultiLinkTrunk) -> Option<MultiLinkTrunkResult> {
         let (now, [here, there]) = (self.host.now, [end.side(), end.peer().side()]);
-        let peers = || self.host.devices.iter().flat_map(|device| &device.peers);
-        let peer = peers().find(|peer| peer.end == end)?;
-        let held = peers().find(|peer| peer.end == end.peer())?.held;
+        let (_, peer) = self.multi_link_peer(end)?;
+        let held = self.multi_link_peer(end.peer())?.1.held;
         let counts: Vec<MultiLinkCounts> = peer.ways.iter().map(|way| way.count.counts(now)).collect();
         let all = MultiLinkCounts::sum(counts.iter());
         let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
@@ -204,7 +210,7 @@ impl World<'_> {
                 link: radios[member[here]].name.clone(),
                 share: share(counts.sent.as_u64(), all.sent.as_u64()),
                 counts: Flat(*counts),
-                retried: share(counts.retries, counts.mpdus),
+                retried: way.count.retried(),
                 airtime: way.count.airtime().as_secs_f64() / time,
             });
         (all.mpdus > 0).then(|| MultiLinkTrunkResult {

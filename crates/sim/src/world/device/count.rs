@@ -9,13 +9,40 @@ use crate::result::MultiLinkCounts;
 use airbraid_mac::edca::{Content, Ppdu};
 use airbraid_units::{Bytes, Duration, Instant};
 
+/// Time in which something is so.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Span {
+    since: Option<Instant>,
+    total: Duration,
+}
+
+impl Span {
+    /// It is so from now on, or no more; returns whether it begins.
+    pub fn set(&mut self, now: Instant, is_so: bool) -> bool {
+        if self.since.is_some() == is_so {
+            return false;
+        }
+        self.total = self.until(now);
+        self.since = is_so.then_some(now);
+        is_so
+    }
+
+    /// All of the time up to now.
+    pub fn until(&self, now: Instant) -> Duration {
+        let open = self.since.map_or(Duration::ZERO, |since| now.saturating_since(since));
+        self.total + open
+    }
+}
+
 /// Counts of one link towards one peer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkCount {
     counts: MultiLinkCounts,
     airtime: Duration,
-    /// Begin of the time in which the link stands still now.
-    stalled_since: Option<Instant>,
+    /// The link stands still.
+    stalled: Span,
+    /// The same before counting began.
+    stalled_before: Duration,
 }
 
 impl LinkCount {
@@ -43,17 +70,12 @@ impl LinkCount {
 
     /// The link stands still from now on, or no more.
     pub fn set_stalled(&mut self, now: Instant, is_stalled: bool) {
-        match (self.stalled_since, is_stalled) {
-            (None, true) => {
-                self.counts.window_stalls += 1;
-                self.stalled_since = Some(now);
-            }
-            (Some(since), false) => {
-                self.counts.stalled += now.saturating_since(since);
-                self.stalled_since = None;
-            }
-            _ => {}
-        }
+        self.counts.window_stalls += u64::from(self.stalled.set(now, is_stalled));
+    }
+
+    /// Counting of what limits flows begins.
+    pub fn begin_counting(&mut self, now: Instant) {
+        self.stalled_before = self.stalled(now);
     }
 
     /// The counts up to now.
@@ -62,8 +84,15 @@ impl LinkCount {
     }
     /// Time in which the link has stood still up to now.
     pub fn stalled(&self, now: Instant) -> Duration {
-        let open = self.stalled_since.map_or(Duration::ZERO, |since| now.saturating_since(since));
-        self.counts.stalled + open
+        self.stalled.until(now)
+    }
+    /// The same since counting began.
+    pub fn counted_stalled(&self, now: Instant) -> Duration {
+        self.stalled(now).saturating_sub(self.stalled_before)
+    }
+    /// The share of the MPDUs that had been sent before.
+    pub fn retried(&self) -> f64 {
+        self.counts.retries as f64 / self.counts.mpdus.max(1) as f64
     }
     /// Time on the air of what was sent; answers are not among it.
     pub const fn airtime(&self) -> Duration {

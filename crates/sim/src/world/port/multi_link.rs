@@ -18,7 +18,7 @@ pub fn devices(spec: &Spec, radio_map: &RadioMap, radios: &mut Radios) -> Table<
         let Some(Mac::Edca(config)) = links.first().map(|first| &spec.nodes[node].radios[*first].mac) else { continue };
         let id = DeviceId::new(devices.ids().count());
         let links = links.into_iter().map(|radio| radio_map.id((node, radio))).collect();
-        let mut device = MultiLinkDevice { shared: MultiLink::new(config), links, peers: Vec::new() };
+        let mut device = MultiLinkDevice::new(MultiLink::new(config), links);
         for (place, radio) in (0..).zip(&device.links) {
             radios[*radio].join(&mut device.shared, (id, place));
         }

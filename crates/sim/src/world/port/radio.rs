@@ -1,6 +1,7 @@
 //! A port on the air: a radio with its MAC, and what a scenario puts above it.
 
 use super::super::account::Device;
+use super::super::device::{MultiLinkDevice, Peer};
 use super::super::frame::{Msdu, MsduKind, Unsent};
 use super::super::host::{Host, Work};
 use super::super::id::{DeviceId, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId};
@@ -101,6 +102,15 @@ impl RadioPort {
     pub fn entrance(&self, peer: Address, host: &Host<'_>) -> RadioId {
         let shared = self.device.and_then(|(device, _)| host.devices[device].entrance(peer));
         shared.unwrap_or(self.radio)
+    }
+    /// The device that it is a link of and the peer with this address, if both are multi-link devices.
+    pub fn peer<'a>(&self, address: Address, host: &'a Host<'_>) -> Option<(&'a MultiLinkDevice, &'a Peer)> {
+        let device = &host.devices[self.device?.0];
+        device.peer(address).map(|peer| (device, peer))
+    }
+    /// The place at which a packet to this neighbour is lost.
+    pub fn place(&self, neighbour: Address, host: &Host<'_>) -> Device {
+        self.peer(neighbour, host).map_or(Device::Radio(self.radio), |(_, peer)| Device::MultiLink(peer.end))
     }
     /// Whether packets can be settled in another order than that in which they were sent.
     #[inline]
