@@ -18,7 +18,7 @@ pub struct Reading {
     /// Something waited in it.
     pub backlog: Duration,
     /// Of a radio: the frames of all radios on the way that it senses, with the gaps before them. Of a trunk over
-    /// links: the mean of its links, by rate. A trunk over radios has in both the time of the member that has least. One
+    /// links: the mean of its links, by rate. A trunk over radios has in both that of the least busy member. One
     /// of multi-link devices has in the former that of the link that contends, holds the medium or stands still least.
     pub medium: Duration,
 }

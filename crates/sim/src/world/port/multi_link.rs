@@ -14,7 +14,7 @@ type Radios = Table<RadioId, RadioPort>;
 pub fn devices(spec: &Spec, radio_map: &RadioMap, radios: &mut Radios) -> Table<DeviceId, MultiLinkDevice> {
     let mut devices: Table<DeviceId, MultiLinkDevice> = Table::default();
     for node in 0..spec.nodes.len() {
-        let links = links(spec, node);
+        let links = spec.device_links(node);
         let Some(Mac::Edca(config)) = links.first().map(|first| &spec.nodes[node].radios[*first].mac) else { continue };
         let id = DeviceId::new(devices.ids().count());
         let links = links.into_iter().map(|radio| radio_map.id((node, radio))).collect();
@@ -32,13 +32,6 @@ pub fn devices(spec: &Spec, radio_map: &RadioMap, radios: &mut Radios) -> Table<
         devices.push(device);
     }
     devices
-}
-
-/// The radios of a node that are links, in their order.
-fn links(spec: &Spec, node: usize) -> Vec<usize> {
-    let is_link =
-        |radio: &usize| spec.trunks.iter().any(|trunk| trunk.multi_link().is_some() && trunk.has_radio(node, *radio));
-    (0..spec.nodes[node].radios.len()).filter(is_link).collect()
 }
 
 /// The other end of a trunk, to which each member is a way.
