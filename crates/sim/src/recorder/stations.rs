@@ -51,6 +51,23 @@ impl<'a> Stations<'a> {
         }
     }
 
+    /// For each radio the one at which its queue is shown: the links of a multi-link device have one, shown at the first.
+    pub fn queues(&self) -> Vec<usize> {
+        let queue = |(index, station): (usize, &Station)| {
+            let links = self.spec.device_links(station.node as usize);
+            let own = station.radio as usize;
+            if links.contains(&own) { index - own + links[0] } else { index }
+        };
+        self.stations.iter().enumerate().map(queue).collect()
+    }
+
+    /// The name of the queue that the links of a multi-link device share; `None` if a radio is no link.
+    pub fn device_queue(&self, station: Station) -> Option<String> {
+        let node = station.node as usize;
+        let is_link = self.spec.device_links(node).contains(&(station.radio as usize));
+        is_link.then(|| format!("device {}", self.spec.nodes[node].name))
+    }
+
     /// The element of a radio's beacons that tells of its multi-link device; `None` if it is no link.
     pub fn multi_link(&self, address: Address) -> Option<MultiLinkElement> {
         let station = self.of(address);

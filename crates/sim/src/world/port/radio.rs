@@ -338,6 +338,15 @@ impl RadioPort {
         }
     }
 
+    /// Whether it is a link of a multi-link device.
+    pub const fn is_link(&self) -> bool {
+        self.device.is_some()
+    }
+    /// Whether its queue is its own, or that of a device of which it is the first link.
+    pub fn has_own_queue(&self, host: &Host<'_>) -> bool {
+        self.device.is_none_or(|(device, _)| host.devices[device].links.first() == Some(&self.radio))
+    }
+
     /// Free space of the interface queue, for any neighbour.
     pub fn interface_queue(&self, host: &Host<'_>) -> FreeSpace {
         let shared = self.device.map(|(device, _)| host.devices[device].shared.queue_len());
