@@ -76,6 +76,11 @@ impl<P: Packet + Copy> MultiLink<P> {
     pub fn is_busy(&self, place: u8) -> bool {
         self.0.is_busy(LinkId(place))
     }
+    /// Whether any link has nothing to send in a category that has packets.
+    #[inline]
+    pub fn may_stall(&self) -> bool {
+        self.0.may_stand_still()
+    }
     /// Whether packets for a peer wait for its full window while the link at this place has nothing to send.
     #[inline]
     pub fn is_stalled(&self, place: u8, peer: Address) -> bool {

@@ -282,14 +282,18 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// Whether packets for a peer wait for its full window while a link that leads to it has nothing to send.
     pub fn stands_still(&self, link: LinkId, peer: Address) -> bool {
-        let is_idle =
-            |category: AccessCategory| self.counts[category.index()] > 0 && self.idle[category.index()].contains(link);
+        let is_idle = |category: AccessCategory| self.idle[category.index()].contains(link);
         let is_held = |queue: &TrafficQueue<P>| {
             let is_led = queue.links.contains(link) && is_idle(AccessCategory::of_priority(queue.tid));
             is_led && !queue.waiting.is_empty() && !queue.can_send(link)
         };
         let mut queues = (0..TIDS as u8).filter_map(|tid| self.find(peer, tid));
-        AccessCategory::ALL.into_iter().any(is_idle) && queues.any(|id| is_held(self.queue(id)))
+        queues.any(|id| is_held(self.queue(id)))
+    }
+    /// Whether any link has nothing to send in a category that has packets.
+    pub fn may_stand_still(&self) -> bool {
+        let has_idle = |index: usize| self.counts[index] > 0 && self.idle[index] != Links::default();
+        AccessCategory::ALL.into_iter().any(|category| has_idle(category.index()))
     }
 
     /// The queue of a category that has waited longest and may send on a link.

@@ -51,7 +51,7 @@ impl<'a> Stations<'a> {
         }
     }
 
-    /// For each radio the one at which its queue is shown: the links of a multi-link device have one, shown at the first.
+    /// For each radio the one at which its queue is shown: links of a device have one queue, shown at the first.
     pub fn queues(&self) -> Vec<usize> {
         let queue = |(index, station): (usize, &Station)| {
             let links = self.spec.device_links(station.node as usize);

@@ -19,6 +19,8 @@ pub struct MultiLinkDevice {
     /// For each the time in which it contends or holds the medium.
     busy: Vec<Span>,
     pub peers: Vec<Peer>,
+    /// Whether a link stands still for any peer.
+    has_stalled: bool,
 }
 
 /// A multi-link peer of a device.
@@ -65,7 +67,7 @@ impl MultiLinkDevice {
     /// A device that has no peer yet.
     pub fn new(shared: MultiLink<Msdu>, links: Vec<RadioId>) -> Self {
         let busy = vec![Span::default(); links.len()];
-        Self { shared, links, busy, peers: Vec::new() }
+        Self { shared, links, busy, peers: Vec::new(), has_stalled: false }
     }
 
     /// The peer with this address on any of its links.
@@ -129,18 +131,25 @@ impl MultiLinkDevice {
     }
 
     /// A link has acted, perhaps on what has come from an address: notes what waits there, and which links stand still.
-    pub fn note(&mut self, now: Instant, from: Option<Address>) {
+    pub fn note(&mut self, now: Instant, place: u8, from: Option<Address>) {
         let Self { shared, peers, busy, .. } = self;
-        for (place, busy) in (0..).zip(busy) {
-            busy.set(now, shared.is_busy(place));
+        busy[usize::from(place)].set(now, shared.is_busy(place));
+        if let Some(peer) = from.and_then(|from| peers.iter_mut().find(|peer| peer.has(from)))
+            && let Some(device) = peer.device()
+        {
+            peer.held.set_held(now, shared.holding_of(device));
         }
+        // Most of the time every link with packets is at work.
+        if !shared.may_stall() && !self.has_stalled {
+            return;
+        }
+        self.has_stalled = false;
         for peer in peers {
             let Some(device) = peer.device() else { continue };
-            if from.is_some_and(|from| peer.has(from)) {
-                peer.held.set_held(now, shared.holding_of(device));
-            }
             for way in &mut peer.ways {
-                way.count.set_stalled(now, shared.is_stalled(way.place, device));
+                let is_stalled = shared.is_stalled(way.place, device);
+                way.count.set_stalled(now, is_stalled);
+                self.has_stalled |= is_stalled;
             }
         }
     }

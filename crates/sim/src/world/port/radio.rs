@@ -205,7 +205,7 @@ impl RadioPort {
         self.borrow(device, host);
         host.wakeups.arm(now, MachineId::Mac(radio), wake);
         let Host { devices, pending, .. } = host;
-        devices[device].note(now, from);
+        devices[device].note(now, place, from);
         pending.extend(devices[device].woken(place).map(Work::Renew));
     }
 
