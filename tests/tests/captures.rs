@@ -218,6 +218,31 @@ fn sealed_frames_and_beacons_of_selection_are_decoded() {
 }
 
 #[test]
+fn beacons_of_a_multi_link_device_tell_its_address_and_their_link() {
+    if !has_tshark("captures of multi-link devices") {
+        return;
+    }
+    let beacons = |members: &str| {
+        let members = format!("sweep.trunk.air.members=[{members}]");
+        let set = ["node.ap.radio.beacons=true", "run.duration=120 ms", &members];
+        let captured = Captured::of_file("mlo/two_links.toml", &set);
+        captured.check();
+        // The element as bytes: dissectors before Wireshark 4.2 do not know it.
+        let sent = "wlan.fc.type_subtype == 8 && frame.packet_flags_direction == 2";
+        let rows = captured.fields(CAPTURE, sent, &["frame.interface_name", "wlan.ext_tag.data", "frame.len"]);
+        rows.into_iter().map(|row| (row[0].clone(), row[1].clone())).collect::<BTreeSet<_>>()
+    };
+    // Control, length, address of the device, link ID, change count, number of links at once less one.
+    let element = |link: u8, others: u8| format!("30010b0200000000ff{link:02x}00{others:02x}00");
+    let of = |radio: &str, element: String| (format!("ap/{radio}"), element);
+    let all = [of("ch36", element(0, 2)), of("six", element(1, 2)), of("two", element(2, 2))];
+    assert_eq!(beacons("[\"ch36\", \"six\", \"two\"]"), BTreeSet::from(all));
+    // A radio that is no link does not count.
+    let some = [of("six", element(0, 1)), of("two", element(1, 1))];
+    assert_eq!(beacons("[\"six\", \"two\"]"), BTreeSet::from(some));
+}
+
+#[test]
 fn messages_of_aodv_have_names() {
     if !has_tshark("captures of AODV") {
         return;

@@ -183,6 +183,83 @@ fn three_radios_as_a_trunk_are_named_together() {
     holds(10, &body, "airtime", "trunk t at a");
 }
 
+/// Two multi-link devices a metre apart, with a fast link on 5 GHz and this second one.
+fn devices(second: &str, radio: &str, more: &str) -> String {
+    let radio = format!(
+        "[radio]\nstandard = \"802.11be\"\nband = \"5 GHz\"\nwidth = \"80 MHz\"\nmcs = 11\nqueue = 4000\n{radio}\n"
+    );
+    let radios = format!("[36, {{ name = \"second\", {second} }}]");
+    let trunk = "[[trunk]]\nname = \"t\"\nover = \"mld\"\nbetween = [\"a\", \"b\"]\n";
+    format!("{radio}{}{}{trunk}{more}", self::radio("a", 0, &radios), self::radio("b", 1, &radios))
+}
+
+const CLEAN: &str = "channel = 37, band = \"6 GHz\"";
+const SLOW: &str = "channel = 1, band = \"2.4 GHz\", width = \"20 MHz\", mcs = 0";
+
+fn goodput(body: &str) -> f64 {
+    let text = format!("schema = 1\ntitle = \"t\"\nquestion = \"q\"\n{body}\n[run]\nduration = \"1 s\"\n");
+    run(&spec(&text), 1, RunOptions::default()).unwrap().result.flows[0].goodput_bps
+}
+
+#[test]
+fn the_media_of_all_links_of_a_device_are_named_by_their_rates() {
+    let flow = udp("f", "a", "\"greedy\"");
+    let shares = |second: &str| {
+        let text = devices(second, "", &flow);
+        let text = format!("schema = 1\ntitle = \"t\"\nquestion = \"q\"\n{text}\n[run]\nduration = \"1 s\"\n");
+        let output = run(&spec(&text), 1, RunOptions { limits: true, ..RunOptions::default() }).unwrap();
+        let causes = output.result.flows[0].limits.clone().unwrap().causes;
+        assert!(causes.iter().all(|limit| limit.cause == "airtime"), "{causes:?}");
+        ["radio ch36 of a", "radio second of a"]
+            .map(|place| causes.iter().find(|limit| limit.place == place).map_or(0.0, |limit| limit.share))
+    };
+    let [first, second] = shares(CLEAN);
+    assert!((first - 0.5).abs() < 0.01 && (second - 0.5).abs() < 0.01, "{first} {second}");
+    let [first, second] = shares(SLOW);
+    assert!(first > 0.97 && second > 0.0, "{first} {second}");
+}
+
+#[test]
+fn a_window_that_waits_for_a_slow_link_is_named() {
+    let flow = udp("f", "a", "\"greedy\"");
+    let short = devices(SLOW, "block_ack_window = 64", &flow);
+    holds(1, &short, "block_ack_window", "radio ch36 of a and 1 more");
+    // It is what limits: a longer one gives more than half again.
+    let [short, long] = [short, devices(SLOW, "", &flow)].map(|body| goodput(&body));
+    assert!(long > 1.5 * short, "{long} and {short}");
+    holds(1, &devices(SLOW, "", &flow), "airtime", "radio ch36 of a and 1 more");
+}
+
+#[test]
+fn stations_on_one_link_of_a_device_are_named_with_the_link() {
+    let old = "radio = { standard = \"802.11ax\", width = \"80 MHz\" }\n";
+    let station = |n: u32| {
+        let name = format!("o{n}");
+        format!("{}{old}", radio(&name, 1 + n, "[36]")) + &udp(&format!("g{n}"), &name, "\"greedy\"")
+    };
+    let others: String = (1..6).map(station).collect();
+    let flow = udp("f", "a", "\"greedy\"");
+    holds(2, &devices(CLEAN, "eifs = false", &(flow + &others)), "other_flows", "radio ch36 of a");
+}
+
+#[test]
+fn a_small_receive_window_over_devices_is_named() {
+    let far = link(["b", "c"], "10000", "40", "queue = 1000");
+    let flow = tcp("f", "256 KiB", "").replace("to = \"b\"", "to = \"c\"");
+    holds(5, &devices(CLEAN, "", &(wired("c") + &far + &flow)), "receive_window", "");
+}
+
+#[test]
+fn the_share_of_the_window_is_absent_where_no_device_is_on_the_way() {
+    let has = |body: &str| {
+        let text = format!("schema = 1\ntitle = \"t\"\nquestion = \"q\"\n{body}\n[run]\nduration = \"1 s\"\n");
+        let output = run(&spec(&text), 1, RunOptions { limits: true, ..RunOptions::default() }).unwrap();
+        airbraid_sim::metric::of(&output.result).iter().any(|(name, _)| name == "flow.f.limited_by_block_ack_window")
+    };
+    assert!(has(&devices(CLEAN, "", &udp("f", "a", "\"greedy\""))));
+    assert!(!has(&on_air("11", "", &udp("f", "a", "\"greedy\""))));
+}
+
 /// Two links as one trunk.
 fn bonded(rates: [&str; 2], flow: &str) -> String {
     let links: String = ["fibre", "lte"]
@@ -251,15 +328,17 @@ fn slots_elsewhere_are_named() {
 
 #[test]
 fn the_shares_of_a_flow_add_up_to_one() {
-    let spec = spec(&format!(
-        "schema = 1\ntitle = \"t\"\nquestion = \"q\"\n{}\n[run]\nduration = \"5 s\"\n",
-        on_link("20", "20", "forward = { loss = \"1 %\" }", &tcp("f", "1 MiB", ""))
-    ));
-    let output = run(&spec, 1, RunOptions { limits: true, ..RunOptions::default() }).unwrap();
-    let metrics = airbraid_sim::metric::of(&output.result);
-    let shares = metrics.iter().filter(|(name, _)| name.starts_with("flow.f.limited_by_")).map(|(_, share)| share);
-    let sum: f64 = shares.sum();
-    assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+    for body in [
+        on_link("20", "20", "forward = { loss = \"1 %\" }", &tcp("f", "1 MiB", "")),
+        devices(SLOW, "block_ack_window = 64", &udp("f", "a", "\"greedy\"")),
+    ] {
+        let text = format!("schema = 1\ntitle = \"t\"\nquestion = \"q\"\n{body}\n[run]\nduration = \"5 s\"\n");
+        let output = run(&spec(&text), 1, RunOptions { limits: true, ..RunOptions::default() }).unwrap();
+        let metrics = airbraid_sim::metric::of(&output.result);
+        let shares = metrics.iter().filter(|(name, _)| name.starts_with("flow.f.limited_by_")).map(|(_, share)| share);
+        let sum: f64 = shares.sum();
+        assert!((sum - 1.0).abs() < 1e-6, "{sum}\n{body}");
+    }
 }
 
 #[test]

@@ -103,6 +103,13 @@ fn members(cell: &CellResult) -> String {
                     rows.push(vec![trunk.name.clone(), trunk.from.clone(), member.link.clone(), share]);
                 }
             }
+            TrunkResult::MultiLink(trunk) => {
+                for member in &trunk.members {
+                    let key = format!("trunk.{}.{}.{}.share", trunk.name, trunk.from, member.link);
+                    let share = spread(cell, &key, Unit::Share);
+                    rows.push(vec![trunk.name.clone(), trunk.from.clone(), member.link.clone(), share]);
+                }
+            }
         }
     }
     section(&["trunk", "from", "member", "share"], rows)

@@ -29,6 +29,8 @@ named_enum! {
         OtherFlows = "other_flows",
         /// A radio was busy with frames that it sent again.
         Retries = "retries",
+        /// A link of a multi-link device had nothing to send, for the window of the device was full.
+        BlockAckWindow = "block_ack_window",
         /// The radio was away from its access point.
         Slots = "slots",
         /// Packets were dropped at a full queue whose device fell idle later.
@@ -79,6 +81,9 @@ metrics! {
         pub limited_by_other_flows: f64 = gauge,
         /// Share of the time in which such a radio was busy with the flow's retransmitted frames.
         pub limited_by_retries: f64 = gauge,
+        /// Share of the time in which links of a multi-link device on the way stood still, for the device's window was
+        /// full; a link counts by its rate. Absent where no such device is on the way.
+        pub limited_by_block_ack_window: Option<f64> = gauge,
         /// Share of the time in which the radio was away from the access point that the flow uses.
         pub limited_by_slots: f64 = gauge,
         /// Share of the time in which the congestion window was small after drops at a queue whose device did not stay
@@ -110,6 +115,7 @@ impl LimitShares {
             Cause::Airtime => &mut self.limited_by_airtime,
             Cause::OtherFlows => &mut self.limited_by_other_flows,
             Cause::Retries => &mut self.limited_by_retries,
+            Cause::BlockAckWindow => self.limited_by_block_ack_window.get_or_insert(0.0),
             Cause::Slots => &mut self.limited_by_slots,
             Cause::Queue => &mut self.limited_by_queue,
             Cause::Losses => &mut self.limited_by_losses,
@@ -209,7 +215,8 @@ fn joined(limits: Vec<Limit>) -> Vec<Limit> {
     let mut all: Vec<(Limit, usize)> = Vec::new();
     for limit in limits {
         let cause = Cause::of_name(limit.cause);
-        let of_medium = matches!(cause, Some(Cause::Airtime | Cause::OtherFlows | Cause::Retries));
+        let of_medium =
+            matches!(cause, Some(Cause::Airtime | Cause::OtherFlows | Cause::Retries | Cause::BlockAckWindow));
         let is_radio = of_medium && limit.place.contains("radio");
         let same =
             |(other, _): &&mut (Limit, usize)| is_radio && other.cause == limit.cause && other.place.contains("radio");
@@ -260,9 +267,13 @@ fn gain(limit: &Limit, all: &[Limit]) -> f64 {
         Cause::Application => limit.share / 2.0,
         Cause::ReceiveWindow | Cause::SendBuffer | Cause::CongestionWindow => limit.idle.min(limit.share / 2.0),
         Cause::SlowStart | Cause::Queue | Cause::Losses | Cause::Reordering => limit.idle,
-        Cause::Handshake | Cause::OtherFlows | Cause::Retries | Cause::Slots | Cause::Route | Cause::Down => {
-            limit.share
-        }
+        Cause::Handshake
+        | Cause::OtherFlows
+        | Cause::Retries
+        | Cause::BlockAckWindow
+        | Cause::Slots
+        | Cause::Route
+        | Cause::Down => limit.share,
     }
 }
 
@@ -295,6 +306,7 @@ fn named(limit: &Limit) -> String {
         Some(Cause::Airtime) => format!("the medium of {place}"),
         Some(Cause::OtherFlows) => format!("other flows at {place}"),
         Some(Cause::Retries) => format!("retries at {place}"),
+        Some(Cause::BlockAckWindow) => format!("the full block acknowledgement window at {place}"),
         Some(Cause::Slots) => format!("slots away from {place}"),
         Some(Cause::Queue) => format!("the queue of {place}"),
         Some(Cause::Losses) => format!("losses at {place}"),

@@ -1,5 +1,7 @@
 //! The result of a run: the facts that `--json` prints, one struct a table, units in the names.
 
+mod multi_link;
+
 use crate::killer::trace::Summary;
 use crate::limits::{FlowLimits, LimitShares};
 use crate::metric::Flat;
@@ -15,6 +17,7 @@ use airbraid_net::aodv::AodvStats;
 use airbraid_net::link::LinkStats;
 use airbraid_net::tcp::SenderStats;
 use airbraid_units::{Duration, metrics};
+pub use multi_link::{MultiLinkCounts, MultiLinkMemberResult, MultiLinkTrunkResult};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -34,7 +37,7 @@ pub struct RunResult {
     /// One for each flow, in the scenario's order.
     pub flows: Vec<FlowResult>,
     /// One for each direction of each trunk over radios that carried something, then one for each end of each trunk
-    /// over links.
+    /// over links, then one for each direction of each trunk of multi-link devices that carried something.
     pub trunks: Vec<TrunkResult>,
     /// One for each end of each trunk whose members are chosen among.
     pub selections: Vec<SelectionResult>,
@@ -196,7 +199,7 @@ pub struct FlowSeries {
     pub sequence_bytes: Vec<f64>,
 }
 
-/// One direction, or one end, of a trunk: JSON has both kinds in one list.
+/// One direction, or one end, of a trunk: JSON has all kinds in one list.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum TrunkResult {
@@ -204,6 +207,8 @@ pub enum TrunkResult {
     Radios(RadioTrunkResult),
     /// An end of a trunk over links.
     Links(LinkTrunkResult),
+    /// A direction of a trunk of multi-link devices.
+    MultiLink(MultiLinkTrunkResult),
 }
 
 impl TrunkResult {
@@ -211,14 +216,21 @@ impl TrunkResult {
     pub const fn radios(&self) -> Option<&RadioTrunkResult> {
         match self {
             Self::Radios(trunk) => Some(trunk),
-            Self::Links(_) => None,
+            Self::Links(_) | Self::MultiLink(_) => None,
         }
     }
     /// Returns it if it is over links.
     pub const fn links(&self) -> Option<&LinkTrunkResult> {
         match self {
-            Self::Radios(_) => None,
+            Self::Radios(_) | Self::MultiLink(_) => None,
             Self::Links(trunk) => Some(trunk),
+        }
+    }
+    /// Returns it if its ends are multi-link devices.
+    pub const fn multi_link(&self) -> Option<&MultiLinkTrunkResult> {
+        match self {
+            Self::Radios(_) | Self::Links(_) => None,
+            Self::MultiLink(trunk) => Some(trunk),
         }
     }
 }

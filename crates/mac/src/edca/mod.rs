@@ -211,6 +211,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// From now on it sends beacons as an access point does, the first at a drawn time within an interval.
     pub fn send_beacons(&mut self, random: Stream) {
         self.beacons = Some(Beacons::new(&self.planner.config.phy, random));
+        self.settle(Instant::ZERO);
     }
 
     /// From now on primary channels of at most `idle` are idle beyond the primary 20 MHz.

@@ -101,4 +101,23 @@ impl<P: Packet + Copy> MultiLink<P> {
     pub fn holding(&self) -> u32 {
         self.0.holding()
     }
+    /// The same of one peer.
+    pub fn holding_of(&self, peer: Address) -> u32 {
+        self.0.holding_of(peer)
+    }
+    /// Whether the link at this place contends or holds the medium.
+    #[inline]
+    pub fn is_busy(&self, place: u8) -> bool {
+        self.0.is_busy(LinkId(place))
+    }
+    /// Whether any link has nothing to send in a category that has packets.
+    #[inline]
+    pub fn may_stall(&self) -> bool {
+        self.0.may_stand_still()
+    }
+    /// Whether packets for a peer wait for its full window while the link at this place has nothing to send.
+    #[inline]
+    pub fn is_stalled(&self, place: u8, peer: Address) -> bool {
+        self.0.stands_still(LinkId(place), peer)
+    }
 }

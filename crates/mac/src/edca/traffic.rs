@@ -484,6 +484,27 @@ impl<P: Packet + Copy> Traffic<P> {
         self.by_category[category.index()].iter().any(|id| is_held(self.queue(*id)))
     }
 
+    /// Whether a link contends or holds the medium in any category.
+    pub fn is_busy(&self, link: LinkId) -> bool {
+        !self.idle.iter().all(|idle| idle.contains(link))
+    }
+
+    /// Whether packets for a peer wait for its full window while a link that leads to it has nothing to send.
+    pub fn stands_still(&self, link: LinkId, peer: Address) -> bool {
+        let is_idle = |category: AccessCategory| self.idle[category.index()].contains(link);
+        let is_held = |queue: &TrafficQueue<P>| {
+            let is_led = queue.links.contains(link) && is_idle(AccessCategory::of_priority(queue.tid));
+            is_led && !queue.waiting.is_empty() && !queue.can_send(link)
+        };
+        let mut queues = (0..TIDS as u8).filter_map(|tid| self.find(peer, tid));
+        queues.any(|id| is_held(self.queue(id)))
+    }
+    /// Whether any link has nothing to send in a category that has packets.
+    pub fn may_stand_still(&self) -> bool {
+        let has_idle = |index: usize| self.counts[index] > 0 && self.idle[index] != Links::default();
+        AccessCategory::ALL.into_iter().any(|category| has_idle(category.index()))
+    }
+
     /// The queue of a category that has waited longest and may send on a link at a time.
     pub fn next(&self, category: AccessCategory, link: LinkId, at: Instant) -> Option<QueueId> {
         let has_room = |id: QueueId| self.coupling.is_none() || !matches!(self.room(id, link, at), Room::Wait(_));
@@ -524,6 +545,12 @@ impl<P: Packet + Copy> Traffic<P> {
     /// MPDUs that wait for the sake of order.
     pub fn holding(&self) -> u32 {
         self.recipients.iter().flatten().flatten().map(|recipient| recipient.holding()).sum()
+    }
+
+    /// The same of one peer.
+    pub fn holding_of(&self, peer: Address) -> u32 {
+        let recipients = self.recipients.get(peer.0 as usize);
+        recipients.into_iter().flatten().flatten().map(|recipient| recipient.holding()).sum()
     }
 
     /// The MPDUs of a PPDU have come from a peer under an agreement.

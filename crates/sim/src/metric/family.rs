@@ -3,7 +3,8 @@
 use super::{Declared, Metrics, Unit};
 use crate::result::{
     AccessPointResult, FlowResult, KillerResult, LinkLayerResult, LinkResult, LinkTrunkMemberResult, LinkTrunkResult,
-    MacResult, PacketAccount, RadioTrunkResult, RoutingResult, SelectionResult, SlotsResult, TotalResult,
+    MacResult, MultiLinkMemberResult, MultiLinkTrunkResult, PacketAccount, RadioTrunkResult, RoutingResult,
+    SelectionResult, SlotsResult, TotalResult,
 };
 use crate::scenario::spec::Spec;
 
@@ -69,6 +70,20 @@ const LINK_TRUNK_MEMBER: Step = step("LINK", "member", |spec, before| {
     let members = spec.link_trunks().filter(|trunk| trunk.name == before[0]).flat_map(|trunk| &trunk.members);
     members.map(|member| spec.links[member.link].name.clone()).collect()
 });
+const DEVICE_TRUNK: Step =
+    step("NAME", "trunk", |spec, _| spec.multi_link_trunks().map(|trunk| trunk.name.clone()).collect());
+const DEVICE_TRUNK_END: Step = step("FROM", "end", |spec, before| {
+    let trunks = spec.multi_link_trunks().filter(|trunk| trunk.name == before[0]);
+    trunks.flat_map(|trunk| ends(spec, trunk.between)).collect()
+});
+const DEVICE_TRUNK_MEMBER: Step = step("RADIO", "member", |spec, before| {
+    let trunks = spec.multi_link_trunks().filter(|trunk| trunk.name == before[0]);
+    let radios = trunks.flat_map(|trunk| {
+        let sides = (0..2).filter(|side| node(spec, trunk.between[*side]) == before[1]);
+        sides.flat_map(move |side| trunk.members.iter().map(move |member| (trunk.between[side], member[side])))
+    });
+    radios.map(|(node, radio)| spec.nodes[node].radios[radio].name.clone()).collect()
+});
 const SELECTION: Step = step("NAME", "trunk with `select`", |spec, _| {
     spec.radio_trunks().filter(|trunk| trunk.select.is_some()).map(|trunk| trunk.name.clone()).collect()
 });
@@ -104,7 +119,7 @@ const fn family(
 }
 
 /// All families. A name may belong to one of several with the same form, according to what the scenario has.
-pub static FAMILIES: [Family; 16] = [
+pub static FAMILIES: [Family; 19] = [
     family("flow", &[FLOW], "a flow", FlowResult::declared),
     family("trunk", &[RADIO_TRUNK], "a trunk over radios, both directions together", sums::<RadioTrunkResult>),
     family(
@@ -125,6 +140,24 @@ pub static FAMILIES: [Family; 16] = [
         &[LINK_TRUNK, LINK_TRUNK_END, LINK_TRUNK_MEMBER],
         "the member LINK of that end, as it sends on it",
         LinkTrunkMemberResult::declared,
+    ),
+    family(
+        "trunk",
+        &[DEVICE_TRUNK],
+        "a trunk of multi-link devices, both directions together",
+        sums::<MultiLinkTrunkResult>,
+    ),
+    family(
+        "trunk",
+        &[DEVICE_TRUNK, DEVICE_TRUNK_END],
+        "the direction of a trunk of multi-link devices that the node FROM sends",
+        MultiLinkTrunkResult::declared,
+    ),
+    family(
+        "trunk",
+        &[DEVICE_TRUNK, DEVICE_TRUNK_END, DEVICE_TRUNK_MEMBER],
+        "the link of that direction on which the radio RADIO sends",
+        MultiLinkMemberResult::declared,
     ),
     family(
         "select",

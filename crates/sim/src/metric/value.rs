@@ -1,7 +1,7 @@
 //! The values of a run under the names that summaries use.
 
 use super::{Metrics, Value};
-use crate::result::{LinkTrunkResult, RadioTrunkResult, RunResult, SlotsResult, TrunkResult};
+use crate::result::{LinkTrunkResult, MultiLinkTrunkResult, RadioTrunkResult, RunResult, SlotsResult, TrunkResult};
 
 /// Names and values.
 type Numbers = Vec<(String, f64)>;
@@ -37,7 +37,8 @@ pub fn of(run: &RunResult) -> Numbers {
     out
 }
 
-/// Both directions together, then each under its sender's name; trunks over radios first.
+/// Both directions together, then each under its sender's name; trunks over radios first, those of multi-link devices
+/// last.
 fn trunks(all: &[TrunkResult], out: &mut Numbers) {
     let radios: Vec<&RadioTrunkResult> = all.iter().filter_map(TrunkResult::radios).collect();
     sums(&radios, |trunk| format!("trunk.{}", trunk.name), out);
@@ -47,6 +48,15 @@ fn trunks(all: &[TrunkResult], out: &mut Numbers) {
     let links: Vec<&LinkTrunkResult> = all.iter().filter_map(TrunkResult::links).collect();
     sums(&links, |trunk| format!("trunk.{}", trunk.name), out);
     for trunk in links {
+        let path = format!("trunk.{}.{}", trunk.name, trunk.from);
+        put(&path, trunk, out);
+        for member in &trunk.members {
+            put(&format!("{path}.{}", member.link), member, out);
+        }
+    }
+    let devices: Vec<&MultiLinkTrunkResult> = all.iter().filter_map(TrunkResult::multi_link).collect();
+    sums(&devices, |trunk| format!("trunk.{}", trunk.name), out);
+    for trunk in devices {
         let path = format!("trunk.{}.{}", trunk.name, trunk.from);
         put(&path, trunk, out);
         for member in &trunk.members {

@@ -4,6 +4,7 @@
 //! Formats of 802.11-2020: 9.3.1.2 to 9.3.1.4 (control), 9.3.2.1 (data), 9.2.4.8 (FCS); LLC and SNAP of 802.2 and RFC
 //! 1042. Never the simulator's own view of a frame: whoever captures describes its header in [`MacHeader`].
 
+use super::multi_link::MultiLinkElement;
 use airbraid_engine::link::fec::crc32;
 
 /// A radio of a node, by indices; it makes the MAC address 02:00:00:nn:nn:rr (locally administered).
@@ -21,6 +22,11 @@ pub const BROADCAST: [u8; 6] = [0xff; 6];
 impl Station {
     /// The receiver of a frame that a packet killer has taken: 02:00:00:ff:ff:ff.
     pub const NOBODY: Self = Self { node: u32::MAX, radio: u32::MAX };
+
+    /// The node as a multi-link device: its address is none of a radio.
+    pub const fn of_device(node: u32) -> Self {
+        Self { node, radio: u32::MAX }
+    }
 
     /// The radio's MAC address.
     pub const fn mac_address(self) -> [u8; 6] {
@@ -199,8 +205,14 @@ const fn data_control(is_qos: bool, has_body: bool) -> u8 {
 }
 
 /// Appends a beacon's body of `length` byte (9.3.3.2): timestamp \[us\], interval \[TU\], capabilities, the name of the
-/// set, and an element of no meaning in place of all others.
-pub fn append_beacon(out: &mut Vec<u8>, timestamp: u64, interval: u16, length: usize) {
+/// set, the link of a multi-link device that it is, and an element of no meaning in place of all others.
+pub fn append_beacon(
+    out: &mut Vec<u8>,
+    timestamp: u64,
+    interval: u16,
+    multi_link: Option<MultiLinkElement>,
+    length: usize,
+) {
     /// Of an infrastructure set.
     const ESS: u16 = 1;
     const SSID: u8 = 0;
@@ -212,6 +224,9 @@ pub fn append_beacon(out: &mut Vec<u8>, timestamp: u64, interval: u16, length: u
     out.extend(ESS.to_le_bytes());
     out.extend([SSID, NAME.len() as u8]);
     out.extend(NAME);
+    if let Some(element) = multi_link {
+        element.append(out);
+    }
     let left = end.saturating_sub(out.len() + 2);
     out.extend([VENDOR_SPECIFIC, left as u8]);
     out.extend(&BSSID[..3]);

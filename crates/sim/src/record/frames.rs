@@ -9,7 +9,7 @@
 //! A record is a tag and the fields behind it; the low three bits of the tag are its kind, the others are flags:
 //!
 //! - 0, a shape of frames, numbered from 0 in each block: kind, channel, size \[byte\], rate \[100 kbit/s\], airtime
-//!   \[ns\], duration field \[ns\], whether the sender dozes.
+//!   \[ns\], duration field \[ns\], whether the sender dozes plus twice the number of MPDUs of an aggregate.
 //! - 1, a transmission (8: retry, 16: with a packet, 32: with a sequence number, 64: to all): time, radio, peer, shape,
 //!   sequence number, access, packet.
 //! - 2, a reception (16: of the transmission of the last one, 32: by others than the addressee, 64 and 128: lost):
@@ -66,6 +66,8 @@ pub struct Shape {
     /// The duration field.
     pub nav: Duration,
     pub dozes: bool,
+    /// Number of MPDUs of an aggregate; 0: it is none.
+    pub mpdus: u32,
 }
 
 /// The access to the medium of a transmission.
@@ -287,12 +289,13 @@ impl<W: Write> FrameLog<W> {
             shape.size ^ u64::from(shape.kind) << 32 ^ shape.nav.as_nanos() << 8 ^ u64::from(shape.channel) << 16;
         let (number, is_new) = self.last.shapes.number(&shape, mixture);
         if is_new {
-            let Shape { kind, channel, size, rate, airtime, nav, dozes } = shape;
+            let Shape { kind, channel, size, rate, airtime, nav, dozes, mpdus } = shape;
+            let last = u64::from(dozes) | u64::from(mpdus) << 1;
             if self.block.is_empty() {
                 self.block.push(0);
             }
             self.block.extend([0, kind]);
-            for value in [u64::from(channel), size, rate, airtime.as_nanos(), nav.as_nanos(), u64::from(dozes)] {
+            for value in [u64::from(channel), size, rate, airtime.as_nanos(), nav.as_nanos(), last] {
                 self.varint(value);
             }
         }

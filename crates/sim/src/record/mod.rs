@@ -9,6 +9,7 @@ pub mod delay;
 pub(crate) mod dot11;
 pub mod frames;
 pub(crate) mod ip;
+pub(crate) mod multi_link;
 pub mod pcapng;
 pub mod perfetto;
 pub(crate) mod radiotap;

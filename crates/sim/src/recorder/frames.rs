@@ -20,6 +20,8 @@ pub struct Frames<'a> {
     log: Option<FrameLog<Sink>>,
     levels: Levels,
     flight: FlightMap,
+    /// For each radio the one at which its queue is shown.
+    queues: Vec<usize>,
     /// The packet that each radio sent last, and that each node received last.
     sent: Vec<Option<PacketKey>>,
     received: Vec<Option<PacketKey>>,
@@ -50,6 +52,9 @@ struct RadioHeader {
     channel: u32,
     /// The trunk that it serves.
     trunk: Option<String>,
+    /// The queue that it shares with the other links of its device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<String>,
     slot_ns: u64,
     sifs_ns: u64,
 }
@@ -81,6 +86,7 @@ impl<'a> Frames<'a> {
             log: Some(FrameLog::new(sink, &header)),
             levels,
             flight: FlightMap::new(radios),
+            queues: stations.queues(),
             sent: vec![None; radios],
             received: vec![None; nodes],
             total: 0,
@@ -108,6 +114,7 @@ fn header<'a>(stations: &Stations<'a>, seed: u64, levels: &Levels) -> Header<'a>
             node: station.node,
             channel: radio.channel,
             trunk,
+            queue: stations.device_queue(*station),
             slot_ns: phy.map_or(0, |phy| phy.slot.as_nanos()),
             sifs_ns: phy.map_or(0, |phy| phy.sifs.as_nanos()),
         }
@@ -171,6 +178,7 @@ impl Observer for Frames<'_> {
             airtime: event.end - event.start,
             nav: frame.nav,
             dozes: frame.power_management,
+            mpdus: event.mpdus().filter(|mpdus| *mpdus > 1).unwrap_or(0) as u32,
         };
         let access = match access {
             Access::Response => FrameAccess::Response,
@@ -223,17 +231,19 @@ impl Observer for Frames<'_> {
     }
 
     fn on_queued(&mut self, now: Instant, radio: RadioId, to: Address, packet: Option<&Record>) {
+        let queue = self.queues[radio.index()];
         if let Some(log) = self.log() {
-            log.queued(now, radio.index(), peer(to), packet.map(packet_key).as_ref());
+            log.queued(now, queue, peer(to), packet.map(packet_key).as_ref());
         }
     }
 
     fn on_finished(&mut self, now: Instant, radio: RadioId, packet: Option<&Record>, outcome: Outcome, attempts: u32) {
-        let before = self.sent[radio.index()];
+        let queue = self.queues[radio.index()];
+        let before = self.sent[queue];
         if let Some(log) = self.log() {
             let packet = packet.map(packet_key);
             let outcome = (outcome_number(outcome), attempts);
-            log.finished(now, radio.index(), outcome, known(before.as_ref(), packet.as_ref()));
+            log.finished(now, queue, outcome, known(before.as_ref(), packet.as_ref()));
         }
     }
 

@@ -30,6 +30,8 @@ pub struct Perfetto<'a> {
     trace: Option<PerfettoTrace<Sink>>,
     nodes: Vec<Track>,
     radios: Vec<RadioTracks>,
+    /// For each radio the one at which its queue is shown.
+    queues: Vec<usize>,
     levels: Levels,
     /// By place in the row of levels.
     counters: Vec<Track>,
@@ -45,15 +47,16 @@ impl<'a> Perfetto<'a> {
             let rank = 3 * station.radio as usize;
             let sends = trace.track(&format!("{}, channel {}: sends", radio.name, radio.channel), Some(node), rank);
             let hears = trace.track(&format!("{}: hears", radio.name), Some(node), rank + 1);
-            let queue = trace.counter(&format!("{}: queue", radio.name), "packets", Some(node), rank + 2);
+            let name = stations.device_queue(*station).unwrap_or_else(|| radio.name.clone());
+            let queue = trace.counter(&format!("{name}: queue"), "packets", Some(node), rank + 2);
             RadioTracks { node, sends, hears: vec![(hears, Instant::ZERO)], queue, queued: 0 }
         });
         let radios = radios.collect();
         let (levels, above) = (Levels::new(spec), trace.track("queues and windows", None, nodes.len()));
         let rows = levels.names().into_iter().enumerate();
         let counters = rows.map(|(rank, level)| trace.counter(&level.name, level.unit, Some(above), rank)).collect();
-        let names = stations.radio_names();
-        Self { spec, names, trace: Some(trace), nodes, radios, levels, counters }
+        let (names, queues) = (stations.radio_names(), stations.queues());
+        Self { spec, names, trace: Some(trace), nodes, radios, queues, levels, counters }
     }
 
     fn flow(&self, packet: &Record) -> &'a str {
@@ -119,7 +122,7 @@ impl<'a> Perfetto<'a> {
 
     /// A radio's queue gets one more or one fewer.
     fn queue(&mut self, now: Instant, radio: RadioId, is_more: bool) {
-        let tracks = &mut self.radios[radio.index()];
+        let tracks = &mut self.radios[self.queues[radio.index()]];
         tracks.queued = if is_more { tracks.queued + 1 } else { tracks.queued.saturating_sub(1) };
         if let Some(trace) = &mut self.trace {
             trace.count(tracks.queue, now, tracks.queued);

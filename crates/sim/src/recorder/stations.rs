@@ -2,6 +2,7 @@
 
 use crate::record::Station;
 use crate::record::dot11::Bss;
+use crate::record::multi_link::MultiLinkElement;
 use crate::scenario::spec::{Mac, Radio, Spec};
 use crate::world::{Msdu, RadioId};
 use airbraid_mac::{Address, Frame};
@@ -48,6 +49,33 @@ impl<'a> Stations<'a> {
             (_, true) => Bss::ToAccessPoint,
             _ => Bss::Independent,
         }
+    }
+
+    /// For each radio the one at which its queue is shown: links of a device have one queue, shown at the first.
+    pub fn queues(&self) -> Vec<usize> {
+        let queue = |(index, station): (usize, &Station)| {
+            let links = self.spec.device_links(station.node as usize);
+            let own = station.radio as usize;
+            if links.contains(&own) { index - own + links[0] } else { index }
+        };
+        self.stations.iter().enumerate().map(queue).collect()
+    }
+
+    /// The name of the queue that the links of a multi-link device share; `None` if a radio is no link.
+    pub fn device_queue(&self, station: Station) -> Option<String> {
+        let node = station.node as usize;
+        let is_link = self.spec.device_links(node).contains(&(station.radio as usize));
+        is_link.then(|| format!("device {}", self.spec.nodes[node].name))
+    }
+
+    /// The element of a radio's beacons that tells of its multi-link device; `None` if it is no link.
+    pub fn multi_link(&self, address: Address) -> Option<MultiLinkElement> {
+        let station = self.of(address);
+        let node = station.node as usize;
+        let links = self.spec.device_links(node);
+        let link = links.iter().position(|radio| *radio == station.radio as usize)?;
+        let device = Station::of_device(station.node).mac_address();
+        Some(MultiLinkElement { device, link: link as u8, links: links.len() as u8 })
     }
 
     /// The channel that a frame is on at a radio: a station with slots has none but its access points'.

@@ -3,6 +3,7 @@
 use crate::record::RecordedFile;
 use crate::scenario::Scenario;
 use crate::{FRAMES, PERFETTO, Recordings, RunOptions, TIMELINE, run};
+use std::collections::BTreeSet;
 
 const SCENARIO: &str = r#"
 schema = 1
@@ -95,6 +96,18 @@ struct Read {
     heard: usize,
     delivered: usize,
     dropped: usize,
+    more: More,
+}
+
+/// Facts that the readable lines do not have in this form.
+#[derive(Debug, Default, PartialEq)]
+struct More {
+    /// Radios that send.
+    radios: BTreeSet<u64>,
+    /// Radios at which something is queued.
+    queues: BTreeSet<u64>,
+    /// MPDUs of the longest aggregate.
+    mpdus_most: u64,
 }
 
 fn read_block(block: &[u8], read: &mut Read) {
@@ -108,11 +121,13 @@ fn read_block(block: &[u8], read: &mut Read) {
         match tag & 7 {
             0 => {
                 bytes.byte();
-                bytes.skip(6);
+                bytes.skip(5);
+                read.more.mpdus_most = read.more.mpdus_most.max(bytes.varint() >> 1);
             }
             1 => {
                 read.sent.push(time as u64);
-                bytes.skip(2 + usize::from(!has(64)) + usize::from(has(32)));
+                read.more.radios.insert(bytes.varint());
+                bytes.skip(1 + usize::from(!has(64)) + usize::from(has(32)));
                 if bytes.varint() >= 2 {
                     bytes.varint();
                 }
@@ -140,7 +155,8 @@ fn read_block(block: &[u8], read: &mut Read) {
                 }
             }
             3 => {
-                bytes.skip(1 + usize::from(!has(64)));
+                read.more.queues.insert(bytes.varint());
+                bytes.skip(usize::from(!has(64)));
                 if has(8) {
                     bytes.packet();
                 }
@@ -174,7 +190,11 @@ fn read_block(block: &[u8], read: &mut Read) {
 }
 
 fn files() -> Vec<RecordedFile> {
-    let scenario = Scenario::parse("test.toml", SCENARIO).unwrap();
+    files_of(SCENARIO)
+}
+
+fn files_of(text: &str) -> Vec<RecordedFile> {
+    let scenario = Scenario::parse("test.toml", text).unwrap();
     let plan = scenario.plan().unwrap();
     let recordings = Recordings { pcap: true, timeline: true, frames: true, perfetto: true };
     run(&plan.cells[0].spec, 7, RunOptions { recordings, ..RunOptions::default() }).unwrap().files
@@ -190,7 +210,13 @@ fn read_lines(text: &str) -> Read {
     let nanos = |line: &str| line[..18].replace([' ', '.'], "").parse::<u64>().unwrap();
     let mut sent: Vec<u64> = text.lines().filter(|line| line.contains("  TX  ")).map(nanos).collect();
     sent.sort_unstable();
-    Read { sent, heard: count("  RX "), delivered: count("  DELIVER "), dropped: count("  DROP ") }
+    Read {
+        sent,
+        heard: count("  RX "),
+        delivered: count("  DELIVER "),
+        dropped: count("  DROP "),
+        more: More::default(),
+    }
 }
 
 #[test]
@@ -203,6 +229,8 @@ fn blocks_and_lines_have_the_same_frames_at_the_same_times() {
     read.sent.sort_unstable();
     let lines = read_lines(std::str::from_utf8(bytes(&files, TIMELINE)).unwrap());
     assert!(read.sent.len() > 500 && read.delivered > 50, "{} frames are too few to say anything", read.sent.len());
+    let more = std::mem::take(&mut read.more);
+    assert_eq!((&more.queues, more.mpdus_most), (&BTreeSet::from([0, 1, 2, 3, 4]), 0));
     assert_eq!(read, lines);
     let header: serde_json::Value = serde_json::from_slice(header).unwrap();
     assert_eq!(header["radios"][3]["name"], "b/ch6");
@@ -264,4 +292,49 @@ fn a_trace_has_a_slice_for_each_frame_that_is_sent_or_heard() {
 #[test]
 fn all_recordings_have_the_same_bytes_twice() {
     assert!(files() == files(), "two runs of one seed differ");
+}
+
+#[test]
+fn links_of_a_device_have_rows_of_their_own_and_one_queue() {
+    let text = r#"
+schema = 1
+title = "Two links"
+question = "Whose queue is it?"
+[run]
+duration = "50 ms"
+[radio]
+standard = "802.11be"
+band = "5 GHz"
+width = "80 MHz"
+mcs = 11
+queue = 2000
+[[node]]
+name = "a"
+position = ["0 m", "0 m"]
+radios = [36, { name = "six", channel = 37, band = "6 GHz" }]
+[[node]]
+name = "b"
+position = ["1 m", "0 m"]
+radios = [36, { name = "six", channel = 37, band = "6 GHz" }]
+[[trunk]]
+name = "air"
+between = ["a", "b"]
+over = "mld"
+[[flow]]
+name = "down"
+from = "a"
+to = "b"
+transport = { udp = "1472 byte" }
+"#;
+    let files = files_of(text);
+    let blocks = blocks(bytes(&files, FRAMES));
+    let [header, data @ .., _] = &blocks[..] else { panic!("a header and an end") };
+    let mut read = Read::default();
+    data.iter().for_each(|block| read_block(block, &mut read));
+    assert_eq!(read.more.radios, BTreeSet::from([0, 1, 2, 3]), "both links send, and both answer");
+    assert_eq!(read.more.queues, BTreeSet::from([0]), "the queue of the device, at its first link");
+    assert!(read.more.mpdus_most > 200 && read.more.mpdus_most <= 1_024, "{:?}", read.more);
+    let header: serde_json::Value = serde_json::from_slice(header).unwrap();
+    let queues: Vec<_> = header["radios"].as_array().unwrap().iter().map(|radio| radio["queue"].as_str()).collect();
+    assert_eq!(queues, [Some("device a"), Some("device a"), Some("device b"), Some("device b")]);
 }

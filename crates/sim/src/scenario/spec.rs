@@ -68,6 +68,11 @@ impl Spec {
     pub fn multi_link_trunks(&self) -> impl Iterator<Item = &MultiLinkTrunk> {
         self.trunks.iter().filter_map(Trunk::multi_link)
     }
+    /// The radios of a node that are links of a multi-link device, in their order: the first has the link ID 0.
+    pub fn device_links(&self, node: usize) -> Vec<usize> {
+        let is_link = |radio: &usize| self.multi_link_trunks().any(|trunk| trunk.has_radio(node, *radio));
+        (0..self.nodes.get(node).map_or(0, |node| node.radios.len())).filter(is_link).collect()
+    }
     /// Trunks over links, in the order of the file.
     pub fn link_trunks(&self) -> impl Iterator<Item = &LinkTrunk> {
         self.trunks.iter().filter_map(Trunk::links)

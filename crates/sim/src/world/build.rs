@@ -69,7 +69,7 @@ impl<'a> World<'a> {
         for (node, wake) in network.routers().into_iter().flat_map(AodvRouters::wakes) {
             host.wakeups.arm(host.now, MachineId::Router(node), wake);
         }
-        // A polling master and a station with slots begin by themselves.
+        // A polling master, a station with slots and an access point with beacons begin by themselves.
         for (radio, port) in ports.radios.pairs().filter(|(_, port)| port.mac().begins_by_itself()) {
             host.wakeups.arm(host.now, MachineId::Mac(radio), port.mac().wake());
         }

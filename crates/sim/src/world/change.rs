@@ -32,6 +32,7 @@ impl World<'_> {
         self.flows.begin_counting();
         if let Some(account) = &mut self.host.account {
             account.begin_counting(self.host.now);
+            self.host.devices.iter_mut().for_each(|device| device.begin_counting(self.host.now));
             self.flows.table.ids().for_each(|flow| self.close_interval(flow));
         }
     }

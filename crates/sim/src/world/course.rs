@@ -32,11 +32,12 @@ impl World<'_> {
 
     fn begin_courses(&self) -> Courses {
         let ports = &self.ports;
-        let radios = ports.radios.pairs().map(|(radio, _): (RadioId, _)| Device::Radio(radio));
+        let radios = ports.radios.pairs().filter(|(_, port)| port.has_own_queue(&self.host));
+        let radios = radios.map(|(radio, _): (RadioId, _)| Device::Radio(radio));
         let radio_trunks = ports.radio_trunks.pairs().map(|(end, _): (RadioTrunkEnd, _)| Device::RadioTrunk(end));
         let link_trunks = ports.link_trunks.pairs().map(|(end, _): (LinkTrunkEnd, _)| Device::LinkTrunk(end));
         let links = ports.links.pairs().map(|(link, _): (LinkDirection, _)| Device::Link(link));
-        let queue = |device| QueueCourse { name: self.place(device), packets: Vec::new() };
+        let queue = |device| QueueCourse { name: self.queue_name(device), packets: Vec::new() };
         Courses {
             seed: self.seed,
             interval_s: courses::interval(self.spec.duration).as_secs_f64(),
@@ -47,6 +48,16 @@ impl World<'_> {
                 .map(|f| FlowCourse { name: f.name.clone(), ..FlowCourse::default() })
                 .collect(),
             queues: radios.chain(radio_trunks).chain(link_trunks).chain(links).map(queue).collect(),
+        }
+    }
+
+    /// The name of a queue: the links of a multi-link device have one.
+    fn queue_name(&self, device: Device) -> String {
+        match device {
+            Device::Radio(radio) if self.ports.radios[radio].is_link() => {
+                format!("device {}", self.spec.nodes[self.ports.radios[radio].node().index()].name)
+            }
+            other => self.place(other),
         }
     }
 
@@ -63,7 +74,8 @@ impl World<'_> {
 
     fn sample_queues(&self, courses: &mut [QueueCourse]) {
         let ports = &self.ports;
-        let radios = ports.radios.iter().map(|port| port.interface_queue(&self.host));
+        let radios = ports.radios.iter().filter(|port| port.has_own_queue(&self.host));
+        let radios = radios.map(|port| port.interface_queue(&self.host));
         let radio_trunks = ports.radio_trunks.iter().map(|port| port.own_queue());
         let link_trunks = ports.link_trunks.iter().map(|port| port.free_space());
         let links = ports.links.iter().map(|port| port.free_space());

@@ -62,6 +62,8 @@ ids! {
     RadioTrunkEnd,
     /// An end of a trunk over links, likewise.
     LinkTrunkEnd,
+    /// An end of a trunk of multi-link devices, likewise.
+    MultiLinkEnd,
     /// A direction of a plain link, likewise.
     LinkDirection,
     /// A packet, or a frame that stands in the table of packets.
@@ -96,7 +98,7 @@ macro_rules! pairs {
     )+};
 }
 
-pairs! { RadioTrunkEnd LinkTrunkEnd LinkDirection }
+pairs! { RadioTrunkEnd LinkTrunkEnd MultiLinkEnd LinkDirection }
 
 impl LinkDirection {
     /// The index of the link.

@@ -1,16 +1,17 @@
 //! The result of a run, collected at its end.
 
 use super::World;
+use super::device::{MultiLinkDevice, Peer};
 use super::flow::{Counts, Flow, Transport};
-use super::id::{FlowId, Id, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd, StopAndWaitId};
+use super::id::{FlowId, Id, LinkDirection, LinkTrunkEnd, MultiLinkEnd, NodeId, RadioId, RadioTrunkEnd, StopAndWaitId};
 use super::port::link::LinkPort;
 use super::port::mac::RadioMac;
 use super::port::radio::RadioPort;
 use crate::metric::{Flat, Metrics};
 use crate::result::{
     AccessPointResult, FlowResult, FlowSeries, LinkLayerResult, LinkResult, LinkTrunkMemberResult, LinkTrunkResult,
-    MacResult, MacSeries, MemberSeries, RadioTrunkResult, RunResult, SelectionResult, SelectionSeries, SlotsResult,
-    TotalResult, TrunkResult, TrunkSeries,
+    MacResult, MacSeries, MemberSeries, MultiLinkCounts, MultiLinkMemberResult, MultiLinkTrunkResult, RadioTrunkResult,
+    RunResult, SelectionResult, SelectionSeries, SlotsResult, TotalResult, TrunkResult, TrunkSeries,
 };
 use crate::scenario::spec;
 use airbraid_engine::link::Stats;
@@ -134,7 +135,10 @@ impl World<'_> {
     fn trunk_results(&self) -> Vec<TrunkResult> {
         let radios = both_ends(self.spec.radio_trunks()).filter_map(|(end, spec)| self.radio_trunk_result(end, spec));
         let links = both_ends(self.spec.link_trunks()).map(|(end, spec)| self.link_trunk_result(end, spec));
-        radios.map(TrunkResult::Radios).chain(links.map(TrunkResult::Links)).collect()
+        let devices =
+            both_ends(self.spec.multi_link_trunks()).filter_map(|(end, spec)| self.multi_link_result(end, spec));
+        let above = radios.map(TrunkResult::Radios).chain(links.map(TrunkResult::Links));
+        above.chain(devices.map(TrunkResult::MultiLink)).collect()
     }
 
     fn radio_trunk_result(&self, end: RadioTrunkEnd, spec: &spec::RadioTrunk) -> Option<RadioTrunkResult> {
@@ -184,6 +188,42 @@ impl World<'_> {
             hold_time_s: status.hold_time.as_secs_f64(),
             members: members.collect(),
         }
+    }
+
+    /// The device at an end of a trunk, and its peer at the other.
+    pub(super) fn multi_link_peer(&self, end: MultiLinkEnd) -> Option<(&MultiLinkDevice, &Peer)> {
+        let devices = self.host.devices.iter();
+        devices.flat_map(|device| device.peers.iter().map(move |peer| (device, peer))).find(|(_, peer)| peer.end == end)
+    }
+
+    fn multi_link_result(&self, end: MultiLinkEnd, spec: &spec::MultiLinkTrunk) -> Option<MultiLinkTrunkResult> {
+        let (now, [here, there]) = (self.host.now, [end.side(), end.peer().side()]);
+        let (_, peer) = self.multi_link_peer(end)?;
+        let held = self.multi_link_peer(end.peer())?.1.held;
+        let counts: Vec<MultiLinkCounts> = peer.ways.iter().map(|way| way.count.counts(now)).collect();
+        let all = MultiLinkCounts::sum(counts.iter());
+        let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+        let time = now.saturating_since(Instant::ZERO).max(Duration::from_nanos(1)).as_secs_f64();
+        let radios = &self.spec.nodes[spec.between[here]].radios;
+        let members =
+            spec.members.iter().zip(&peer.ways).zip(&counts).map(|((member, way), counts)| MultiLinkMemberResult {
+                link: radios[member[here]].name.clone(),
+                share: share(counts.sent.as_u64(), all.sent.as_u64()),
+                counts: Flat(*counts),
+                retried: way.count.retried(),
+                airtime: way.count.airtime().as_secs_f64() / time,
+            });
+        (all.mpdus > 0).then(|| MultiLinkTrunkResult {
+            name: spec.name.clone(),
+            from: self.name(spec.between[here]),
+            to: self.name(spec.between[there]),
+            counts: Flat(all),
+            retried: share(all.retries, all.mpdus),
+            delivered: held.delivered(),
+            held_most: held.most(),
+            resequencing_delay_mean_s: held.mean_wait().as_secs_f64(),
+            members: members.collect(),
+        })
     }
 
     pub(super) fn mac_results(&self) -> Vec<MacResult> {

@@ -233,7 +233,7 @@ impl World<'_> {
         let port = &ports.radios[radio];
         match kept {
             Ok(()) => host.packets.release(msdu.packet),
-            Err(reason) => host.drop_packet(port.node(), Device::Radio(radio), msdu.packet, reason),
+            Err(reason) => host.drop_packet(port.node(), port.place(to, host), msdu.packet, reason),
         }
         match (msdu.kind, port.member_towards(to)) {
             (MsduKind::Trunk(header), Some((end, member))) => {

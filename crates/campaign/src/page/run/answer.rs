@@ -182,7 +182,7 @@ fn colour(cause: &str) -> &'static str {
         Some(Cause::Rate | Cause::Airtime | Cause::Busy) => 2,
         Some(Cause::ReceiveWindow | Cause::SendBuffer) => 0,
         Some(Cause::SlowStart | Cause::CongestionWindow | Cause::Handshake) => 4,
-        Some(Cause::Losses | Cause::Retries) => 1,
+        Some(Cause::Losses | Cause::Retries | Cause::BlockAckWindow) => 1,
         Some(Cause::OtherFlows) => 3,
         Some(Cause::Queue | Cause::Reordering | Cause::Slots) => 5,
         Some(Cause::Route | Cause::Down) => 7,

@@ -6,13 +6,16 @@ use crate::stored::{Stored, StoredCell, list, text};
 use airbraid_sim::metric::{Unit, unit_of};
 use serde_json::{Value, json};
 
+/// The title of the members of trunks over links.
+const OF_LINKS: &str = "Members of trunks over links";
+
 /// The kinds of things, by the first part of a metric's name and the number of its parts without the metric.
 const KINDS: [(&str, usize, &str); 11] = [
     ("flow", 2, "Flows"),
     ("mac", 3, "Radios"),
     ("trunk", 2, "Trunks, both ends together"),
     ("trunk", 3, "Ends of trunks"),
-    ("trunk", 4, "Members of trunks over links"),
+    ("trunk", 4, OF_LINKS),
     ("select", 3, "Interface selection"),
     ("link", 3, "Links, by direction"),
     ("link_layer", 3, "Local error control"),
@@ -26,6 +29,7 @@ pub fn tables(result: &Stored, index: usize) -> Vec<Value> {
     let cell = &result.cells[index];
     let mut all: Vec<Value> = Vec::new();
     for (word, parts, title) in KINDS {
+        let title = if (word, parts) == ("trunk", 4) { title_of_members(result, index) } else { title };
         all.extend(of_kind(cell, word, parts, title));
         if (word, parts) == ("trunk", 3) {
             all.extend(members(result, index));
@@ -33,6 +37,12 @@ pub fn tables(result: &Stored, index: usize) -> Vec<Value> {
     }
     all.extend(whole(cell));
     all
+}
+
+/// The title of the members that have metrics of their own: those of trunks over links and of multi-link devices.
+fn title_of_members(result: &Stored, index: usize) -> &'static str {
+    let has_devices = result.plan.cells.get(index).is_some_and(|cell| cell.spec.multi_link_trunks().next().is_some());
+    if has_devices { "Members of trunks" } else { OF_LINKS }
 }
 
 /// Name and metric of a full name.

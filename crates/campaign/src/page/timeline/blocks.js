@@ -6,7 +6,7 @@ function begin(header) {
   document.title = `Timeline: ${header.title}`;
   run.bins = new Density(header);
   run.lengths = header.radios.map(() => 0);
-  run.queues = header.radios.map((radio) => new Series(`queue of ${radio.name}`, "packets", "queues"));
+  run.queues = header.radios.map((_, radio) => new Series(`queue of ${queueName(radio)}`, "packets", "queues"));
   run.backoffs = header.radios.map((radio) => new Series(`backoff of ${radio.name}`, "slots", "backoff"));
   const group = (level) =>
     level.unit === "byte" ? "windows" : level.name.startsWith("resequencer") ? "resequencer" : "queues";
@@ -98,13 +98,13 @@ const knownShapes = new Map();
 
 function readShape(reader, last) {
   const kind = reader.byte();
-  const [channel, size, rate, airtime, nav, dozes] = [0, 0, 0, 0, 0, 0].map(() => reader.varint());
-  const key = [kind, channel, size, rate, airtime, nav, dozes].join();
+  const [channel, size, rate, airtime, nav, more] = [0, 0, 0, 0, 0, 0].map(() => reader.varint());
+  const key = [kind, channel, size, rate, airtime, nav, more].join();
   if (!knownShapes.has(key)) {
     knownShapes.set(key, run.shapes.length);
     const name = run.header.kinds[kind];
     const isData = name === "DATA" || name === "POLL" || name === "ANSWER";
-    run.shapes.push({ kind: name, isData, channel, size, rate: rate / 10, airtime, nav, dozes });
+    run.shapes.push({ kind: name, isData, channel, size, rate: rate / 10, airtime, nav, dozes: more % 2, mpdus: more >> 1 });
     run.longest = Math.max(run.longest, airtime);
   }
   last.shapes.push(knownShapes.get(key));

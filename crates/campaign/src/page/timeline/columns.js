@@ -181,6 +181,8 @@ const lastFrame = (time) => lowerBound(run.frames.start, time + AHEAD);
 const shapeOf = (frame) => run.shapes[run.frames.shape.at(frame)];
 const endOf = (frame) => run.frames.start.at(frame) + shapeOf(frame).airtime;
 const radioName = (radio) => (radio < 0 ? "everybody" : run.header.radios[radio].name);
+/** Where a packet waits that a radio gets: the links of a device have one queue. */
+const queueName = (radio) => run.header.radios[radio].queue ?? radioName(radio);
 
 /** Calls `visit(reception, radios)` for each reception of a frame, until it returns true. */
 function eachReception(frame, visit) {

@@ -263,6 +263,7 @@ function pick(frame, move = false) {
     ["rate", `${shape.rate} Mbit/s`],
     ["duration field", lasting(shape.nav)],
   ];
+  if (shape.mpdus) fields.push(["MPDUs", shape.mpdus]);
   if (frames.seq.at(frame) >= 0) fields.push(["sequence number", frames.seq.at(frame)]);
   if (frames.retry.at(frame)) fields.push(["retry", frames.retry.at(frame)]);
   fields.push([

@@ -130,7 +130,7 @@ function wayOf(packet) {
     steps.push({
       time: queued.time.at(i),
       given: i,
-      text: `given to ${radioName(queued.radio.at(i))}, ${crowd(queued.ahead.at(i))}`,
+      text: `given to ${queueName(queued.radio.at(i))}, ${crowd(queued.ahead.at(i))}`,
     });
   for (const i of sent) {
     const end = fate(i),
@@ -153,7 +153,7 @@ function wayOf(packet) {
     const outcome = run.header.outcomes[finished.outcome.at(i)];
     steps.push({
       time: finished.time.at(i),
-      text: `${radioName(finished.radio.at(i))} is done: ${outcome} after ${finished.attempts.at(i)}`,
+      text: `${queueName(finished.radio.at(i))} is done: ${outcome} after ${finished.attempts.at(i)}`,
       done: true,
       bad: finished.outcome.at(i) > 1 && finished.outcome.at(i) < 6,
     });
@@ -188,7 +188,7 @@ function withWaits(steps) {
           before.time,
           before.arrives >= 0 && before.good
             ? "in the node, before it goes on"
-            : radio.trunk
+            : radio.trunk && !radio.queue
               ? `above the MAC: no member of trunk ${radio.trunk} was free, or its window was full`
               : "above the MAC: for a route, an address, or a place in a queue",
         );

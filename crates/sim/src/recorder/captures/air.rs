@@ -206,7 +206,8 @@ fn append(out: &mut Vec<u8>, event: &FrameEvent<'_>, bodies: &BodyWriter<'_>, st
         /// Header and FCS.
         const AROUND: usize = 24 + 4;
         let length = (frame.size.as_u64() as usize).saturating_sub(AROUND);
-        dot11::append_beacon(out, event.start.as_nanos() / 1_000, BEACON_INTERVAL_TU, length);
+        let (time, element) = (event.start.as_nanos() / 1_000, stations.multi_link(frame.from));
+        dot11::append_beacon(out, time, BEACON_INTERVAL_TU, element, length);
         return 0;
     }
     if frame.kind == FrameKind::MuRts {

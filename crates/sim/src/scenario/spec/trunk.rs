@@ -111,6 +111,14 @@ pub struct MultiLinkTrunk {
     pub window: Option<u16>,
 }
 
+impl MultiLinkTrunk {
+    /// Whether a radio of a node is a member.
+    pub fn has_radio(&self, node: usize, radio: usize) -> bool {
+        let is_member = |side: usize| self.members.iter().any(|member| member[side] == radio);
+        (0..2).any(|side| self.between[side] == node && is_member(side))
+    }
+}
+
 /// Interface selection among the members of a trunk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Select {

@@ -57,9 +57,10 @@ fn one_radio_is_the_station_s_unless_the_file_says_otherwise() {
 #[test]
 fn all_pairs_of_links_disturb_each_other_unless_the_file_names_them() {
     let pairs = |keys: &str| spec(&text("802.11be", keys, "")).multi_link_trunks().next().unwrap().pairs.clone();
-    assert_eq!(pairs(""), [vec![], vec![]]);
-    assert_eq!(pairs("mode = \"nstr\""), [vec![], vec![[0, 1], [0, 2], [1, 2]]]);
-    assert_eq!(pairs("mode = { a = \"nstr\" }\nnstr_pairs = [[\"ch40\", \"ch44\"]]"), [vec![[1, 2]], vec![]]);
+    let none = Vec::<[usize; 2]>::new();
+    assert_eq!(pairs(""), [none.clone(), none.clone()]);
+    assert_eq!(pairs("mode = \"nstr\""), [none.clone(), vec![[0, 1], [0, 2], [1, 2]]]);
+    assert_eq!(pairs("mode = { a = \"nstr\" }\nnstr_pairs = [[\"ch40\", \"ch44\"]]"), [vec![[1, 2]], none]);
 }
 
 #[test]

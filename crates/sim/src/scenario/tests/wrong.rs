@@ -296,7 +296,7 @@ fn an_expectation_must_be_of_something_that_there_is() {
          out_of_order, idle_longest, completion, gap_longest, reordered, reordering_extent, on_time, delay_min, delay_mean, delay_std, delay_p50, delay_p99, delay_max, \
          limited_by_application, limited_by_receive_window, limited_by_send_buffer, limited_by_slow_start, \
          limited_by_congestion_window, limited_by_handshake, limited_by_rate, limited_by_airtime, \
-         limited_by_other_flows, limited_by_retries, limited_by_slots, limited_by_queue, limited_by_losses, \
+         limited_by_other_flows, limited_by_retries, limited_by_block_ack_window, limited_by_slots, limited_by_queue, limited_by_losses, \
          limited_by_reordering, limited_by_route, limited_by_down"
     );
     assert_eq!(

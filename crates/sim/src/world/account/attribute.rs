@@ -160,7 +160,10 @@ impl FlowAccount {
             self.add_busy(*device, [span, busy]);
             let share = busy.as_secs_f64() / span.as_secs_f64().max(f64::MIN_POSITIVE);
             // A trunk whose members are all busy stands for them: it comes before them on the way.
-            let stands_for = matches!(busiest, Some((Device::RadioTrunk(_), most)) if most >= THRESHOLDS[0]);
+            let stands_for = matches!(
+                busiest,
+                Some((Device::RadioTrunk(_) | Device::MultiLink(_), most)) if most >= THRESHOLDS[0]
+            );
             if busiest.is_none_or(|(_, most)| share > most && !(stands_for && matches!(device, Device::Radio(_)))) {
                 busiest = Some((*device, share));
             }
@@ -256,7 +259,7 @@ impl FlowAccount {
             // Nobody gets more of a device than there is. Who uses little of a link gets more by sending more; a
             // station does not, for the medium is shared by stations and not by packets.
             let own = run.own.iter().find(|(device, _)| *device == at).map_or(1.0, |(_, own)| *own);
-            if run.fills || matches!(at, Device::Radio(_)) { 1.0 } else { overflow.max(own) }
+            if run.fills || matches!(at, Device::Radio(_) | Device::MultiLink(_)) { 1.0 } else { overflow.max(own) }
         });
         let of_source = if at.is_some() { arrived * (1.0 - of_device) } else { arrived - overflow };
         self.blame(Blame::busy(busiest), part(run.time, arrived * of_device), idle);

@@ -12,7 +12,7 @@ mod result;
 mod way;
 
 use super::World;
-use super::id::{FlowId, Id, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd, Table};
+use super::id::{FlowId, Id, LinkDirection, LinkTrunkEnd, MultiLinkEnd, NodeId, RadioId, RadioTrunkEnd, Table};
 use super::packet::{Body, DropReason, Record};
 use crate::limits::Cause;
 use airbraid_net::tcp::SenderLimit;
@@ -27,6 +27,8 @@ pub enum Device {
     RadioTrunk(RadioTrunkEnd),
     LinkTrunk(LinkTrunkEnd),
     Link(LinkDirection),
+    /// This end of a trunk of multi-link devices.
+    MultiLink(MultiLinkEnd),
 }
 
 /// Time in which something waits at a device.

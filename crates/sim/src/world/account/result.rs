@@ -1,12 +1,12 @@
 //! The account as facts: places get their names, and the time of a busy device is divided among whom it served.
 
 use super::super::World;
-use super::super::id::{FlowId, NodeId, RadioId};
+use super::super::id::{FlowId, MultiLinkEnd, NodeId, RadioId};
 use super::super::packet::DropReason;
 use super::flow::{Blame, FlowAccount};
 use super::{Device, Usage};
 use crate::limits::{Cause, FlowLimits, Limit, LimitShares, OnTheWay, line};
-use crate::scenario::spec::{Slots, Transport};
+use crate::scenario::spec::{Mac, Slots, Transport};
 use airbraid_units::Duration;
 
 impl World<'_> {
@@ -23,15 +23,18 @@ impl World<'_> {
                 Limit { cause: Cause::Route.name(), share: 1.0, idle: 1.0, detail: gap.clone(), ..Limit::default() };
             return Some((shares, spoken(FlowLimits { causes: vec![limit], ..FlowLimits::default() })));
         }
+        if own.busy.iter().any(|(device, _)| matches!(device, Device::MultiLink(_))) {
+            shares.limited_by_block_ack_window = Some(0.0);
+        }
         for (blame, [time, idle]) in own.blames.iter().filter(|_| all > 0.0) {
-            for (cause, part) in self.divided(flow, *blame) {
+            for (cause, at, part) in self.divided(flow, *blame) {
                 let share = part * time.as_secs_f64() / all;
                 if share <= 0.0 {
                     continue;
                 }
                 *shares.of(cause) += share;
                 let access_point = (cause == Cause::Slots).then(|| self.access_point(flow, blame.at)).flatten();
-                let place = access_point.or(blame.at.map(|at| self.place(at))).unwrap_or_default();
+                let place = access_point.or(at.map(|at| self.place(at))).unwrap_or_default();
                 let detail = self.detail(flow, own, cause, *blame);
                 let idle = part * idle.as_secs_f64() / all;
                 match causes.iter_mut().find(|other| (other.cause, &other.place) == (cause.name(), &place)) {
@@ -49,8 +52,16 @@ impl World<'_> {
     }
 
     /// A busy device served the flow, the flow again, and others: the parts of each.
-    fn divided(&self, flow: FlowId, blame: Blame) -> Vec<(Cause, f64)> {
-        let (Cause::Busy, Some(at)) = (blame.cause, blame.at) else { return vec![(blame.cause, 1.0)] };
+    fn divided(&self, flow: FlowId, blame: Blame) -> Vec<(Cause, Option<Device>, f64)> {
+        let (Cause::Busy, Some(at)) = (blame.cause, blame.at) else { return vec![(blame.cause, blame.at, 1.0)] };
+        if let Device::MultiLink(end) = at {
+            return self.divided_links(flow, end);
+        }
+        let parts = self.divided_device(flow, at).into_iter();
+        parts.map(|(cause, part)| (cause, blame.at, part)).collect()
+    }
+
+    fn divided_device(&self, flow: FlowId, at: Device) -> Vec<(Cause, f64)> {
         let others = self.part_of_others(flow, at);
         let radios = self.radios_of(at);
         if radios.is_empty() {
@@ -74,12 +85,53 @@ impl World<'_> {
         ]
     }
 
+    /// The same of a trunk of multi-link devices: each link has a part by its rate, and was busy or stood still.
+    fn divided_links(&self, flow: FlowId, end: MultiLinkEnd) -> Vec<(Cause, Option<Device>, f64)> {
+        let Some((device, peer)) = self.multi_link_peer(end) else { return Vec::new() };
+        let busy = self.counted_busy(flow, Device::MultiLink(end)).as_secs_f64().max(f64::MIN_POSITIVE);
+        let rates: Vec<f64> = device.links_to(peer).map(|link| self.rate(link)).collect();
+        let all = rates.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let links = device.links_to(peer).zip(&peer.ways).zip(rates);
+        let parts = links.flat_map(|((link, way), rate)| {
+            let at = Device::Radio(link);
+            let still = (way.count.counted_stalled(self.host.now).as_secs_f64() / busy).min(1.0);
+            let (others, again) = (self.part_of_others(flow, at), way.count.retried());
+            let own = (1.0 - still) * (1.0 - others);
+            [
+                (Cause::Airtime, own * (1.0 - again)),
+                (Cause::OtherFlows, (1.0 - still) * others),
+                (Cause::Retries, own * again),
+                (Cause::BlockAckWindow, still),
+            ]
+            .map(|(cause, part)| (cause, Some(at), part * rate / all))
+        });
+        parts.collect()
+    }
+
+    /// Counted time in which a device on a flow's way was busy.
+    fn counted_busy(&self, flow: FlowId, device: Device) -> Duration {
+        let busy = self.host.account.iter().flat_map(|account| &account.flows[flow].busy);
+        busy.filter(|(other, _)| *other == device)
+            .map(|(_, [_, busy])| *busy)
+            .fold(Duration::ZERO, |sum, one| sum + one)
+    }
+
+    /// Bit rate of a radio under EDCA \[bit/s\].
+    fn rate(&self, radio: RadioId) -> f64 {
+        let node = self.ports.radios[radio].node();
+        let spec = &self.spec.nodes[node.index()].radios[self.radio_map.place(node, radio)];
+        match &spec.mac {
+            Mac::Edca(config) => config.data.rate().bit_rate.as_bps() as f64,
+            _ => 0.0,
+        }
+    }
+
     /// The part of other flows in the use of a device: of a radio's medium in the airtime of all frames that it senses.
     pub(super) fn part_of_others(&self, flow: FlowId, at: Device) -> f64 {
         let Some(account) = self.host.account.as_deref() else { return 0.0 };
         let add = |[own, others]: [u64; 2], usage: &Usage| [own + usage.of(flow), others + usage.others(flow)];
         let [own, others] = match at {
-            Device::Radio(_) | Device::RadioTrunk(_) => {
+            Device::Radio(_) | Device::RadioTrunk(_) | Device::MultiLink(_) => {
                 let radios = self.radios_of(at).into_iter();
                 let sensed = radios.flat_map(|radio| std::iter::once(radio).chain(self.host.medium.sensed_by(radio)));
                 sensed.filter_map(|radio| account.airtimes.get(radio)).fold([0, 0], add)
@@ -96,6 +148,9 @@ impl World<'_> {
         match device {
             Device::Radio(radio) => vec![radio],
             Device::RadioTrunk(end) => self.ports.radio_trunks[end].radios().collect(),
+            Device::MultiLink(end) => {
+                self.multi_link_peer(end).into_iter().flat_map(|(device, peer)| device.links_to(peer)).collect()
+            }
             Device::Node(_) | Device::LinkTrunk(_) | Device::Link(_) => Vec::new(),
         }
     }
@@ -146,6 +201,12 @@ impl World<'_> {
             }
             Device::LinkTrunk(end) => {
                 let trunk = self.spec.link_trunks().nth(end.index() / 2);
+                trunk.map_or_else(String::new, |trunk| {
+                    of_trunk(&trunk.name, name(NodeId::new(trunk.between[end.side()])))
+                })
+            }
+            Device::MultiLink(end) => {
+                let trunk = self.spec.multi_link_trunks().nth(end.index() / 2);
                 trunk.map_or_else(String::new, |trunk| {
                     of_trunk(&trunk.name, name(NodeId::new(trunk.between[end.side()])))
                 })

@@ -18,7 +18,8 @@ pub struct Reading {
     /// Something waited in it.
     pub backlog: Duration,
     /// Of a radio: the frames of all radios on the way that it senses, with the gaps before them. Of a trunk over
-    /// links: the mean of its links, by rate. A trunk over radios has in both the time of the member that has least.
+    /// links: the mean of its links, by rate. A trunk over radios has in both that of the least busy member. One
+    /// of multi-link devices has in the former that of the link that contends, holds the medium or stands still least.
     pub medium: Duration,
 }
 
@@ -60,7 +61,13 @@ impl World<'_> {
             let Some(port) = self.port_towards(node, source, destination) else { return false };
             node = match port {
                 PortId::Radio { radio, neighbour } => {
-                    devices.push(Device::Radio(radio));
+                    match self.ports.radios[radio].peer(neighbour, &self.host) {
+                        None => devices.push(Device::Radio(radio)),
+                        Some((device, peer)) => {
+                            devices.push(Device::MultiLink(peer.end));
+                            devices.extend(device.links_to(peer).map(Device::Radio));
+                        }
+                    }
                     self.ports.radios[RadioId::of(neighbour)].node()
                 }
                 PortId::RadioTrunk(end) => {
@@ -96,9 +103,10 @@ impl World<'_> {
         match device {
             Device::Radio(radio) => {
                 let counted = || account.radios.get(radio).map_or(Duration::ZERO, |load| load.busy(now));
+                let of_link = || self.host.devices.iter().find_map(|device| device.busy(radio, now));
                 let backlog = match self.ports.radios[radio].mac() {
                     RadioMac::Dcf(mac) => mac.busy(now),
-                    _ => counted(),
+                    _ => of_link().unwrap_or_else(counted),
                 };
                 Reading { backlog, medium: self.medium_load(radio, way) }
             }
@@ -120,6 +128,12 @@ impl World<'_> {
                 let all = members
                     .reduce(|a, b| Reading { backlog: a.backlog.min(b.backlog), medium: a.medium.min(b.medium) });
                 all.unwrap_or_default()
+            }
+            Device::MultiLink(end) => {
+                let Some((device, peer)) = self.multi_link_peer(end) else { return Reading::default() };
+                let links = device.links_to(peer).zip(&peer.ways);
+                let taken = links.filter_map(|(link, way)| Some(device.busy(link, now)? + way.count.stalled(now)));
+                Reading { backlog: taken.min().unwrap_or_default(), medium: Duration::ZERO }
             }
             Device::Node(_) => Reading::default(),
         }

@@ -95,7 +95,12 @@ impl RadioMac {
 
     /// Whether it acts without being asked to: it wants to be woken from the beginning.
     pub fn begins_by_itself(&self) -> bool {
-        matches!(self, Self::Polled(_) | Self::Slotted(_))
+        match self {
+            Self::Polled(_) | Self::Slotted(_) => true,
+            // One that sends beacons.
+            Self::Edca(mac) => mac.poll_timeout().is_some(),
+            _ => false,
+        }
     }
 
     /// Free space of the queue in which a packet for this neighbour would wait; `limit` is that of the interface queue.

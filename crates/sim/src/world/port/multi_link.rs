@@ -1,8 +1,7 @@
 //! Makes the multi-link devices of a scenario.
 
-use super::super::device::{MultiLinkDevice, Peer};
-use super::super::frame::Msdu;
-use super::super::id::{DeviceId, RadioId, Table};
+use super::super::device::{MultiLinkDevice, Peer, Way};
+use super::super::id::{DeviceId, MultiLinkEnd, RadioId, Table};
 use super::super::radio_map::RadioMap;
 use super::mac::RadioMac;
 use super::radio::RadioPort;
@@ -15,20 +14,22 @@ type Radios = Table<RadioId, RadioPort>;
 pub fn devices(spec: &Spec, radio_map: &RadioMap, radios: &mut Radios) -> Table<DeviceId, MultiLinkDevice> {
     let mut devices: Table<DeviceId, MultiLinkDevice> = Table::default();
     for node in 0..spec.nodes.len() {
-        let links = links(spec, node);
+        let links = spec.device_links(node);
         let Some(Mac::Edca(config)) = links.first().map(|first| &spec.nodes[node].radios[*first].mac) else { continue };
         let id = DeviceId::new(devices.ids().count());
         let links = links.into_iter().map(|radio| radio_map.id((node, radio))).collect();
-        let mut device = MultiLinkDevice { shared: MultiLink::new(config), links, peers: Vec::new() };
+        let mut device = MultiLinkDevice::new(MultiLink::new(config), links);
         for (place, radio) in (0..).zip(&device.links) {
             radios[*radio].join(&mut device.shared, (id, place));
         }
-        for trunk in spec.multi_link_trunks() {
+        for (index, trunk) in spec.multi_link_trunks().enumerate() {
             for side in (0..2).filter(|side| trunk.between[*side] == node) {
                 if let Some(delays) = trunk.emlsr[side] {
                     device.shared.share_radio(delays);
                 }
-                device.peers.extend(peer(trunk, side, radio_map, radios, &mut device.shared));
+                let end = MultiLinkEnd::of(index, side);
+                let peer = peer(trunk, end, radio_map, radios, &mut device);
+                device.peers.extend(peer);
             }
         }
         couple(spec, node, radio_map, &mut device);
@@ -52,30 +53,27 @@ fn couple(spec: &Spec, node: usize, radio_map: &RadioMap, device: &mut MultiLink
     }
 }
 
-/// The radios of a node that are links, in their order.
-fn links(spec: &Spec, node: usize) -> Vec<usize> {
-    let is_link =
-        |radio: &usize| spec.trunks.iter().any(|trunk| trunk.multi_link().is_some() && trunk.has_radio(node, *radio));
-    (0..spec.nodes[node].radios.len()).filter(is_link).collect()
-}
-
 /// The other end of a trunk, to which each member is a way.
 fn peer(
     trunk: &MultiLinkTrunk,
-    side: usize,
+    end: MultiLinkEnd,
     radio_map: &RadioMap,
     radios: &mut Radios,
-    shared: &mut MultiLink<Msdu>,
+    own: &mut MultiLinkDevice,
 ) -> Option<Peer> {
+    let side = end.side();
     let radio = |member: &[usize; 2], side: usize| radio_map.id((trunk.between[side], member[side]));
-    let addresses: Vec<_> = trunk.members.iter().map(|member| radio(member, 1 - side).address()).collect();
     let (requests, emlsr, allocation) = (trunk.request_link, trunk.emlsr[1 - side], trunk.allocation);
     let traits = PeerTraits { requests, emlsr, allocation };
-    let (entrance, device) = (radio(trunk.members.first()?, side), *addresses.first()?);
-    for ((member, address), tids) in trunk.members.iter().zip(&addresses).zip(&trunk.tids) {
-        if let RadioMac::Edca(mac) = radios[radio(member, side)].mac_mut() {
-            shared.add_way(mac, [*address, device], *tids, traits);
+    let first = trunk.members.first()?;
+    let (entrance, device) = (radio(first, side), radio(first, 1 - side).address());
+    let mut ways = Vec::with_capacity(trunk.members.len());
+    for (member, tids) in trunk.members.iter().zip(&trunk.tids) {
+        let (here, address) = (radio(member, side), radio(member, 1 - side).address());
+        if let RadioMac::Edca(mac) = radios[here].mac_mut() {
+            own.shared.add_way(mac, [address, device], *tids, traits);
         }
+        ways.extend((0..).zip(&own.links).find(|(_, link)| **link == here).map(|(place, _)| Way::new(address, place)));
     }
-    Some(Peer { addresses, entrance })
+    Some(Peer { end, ways, entrance, held: Default::default() })
 }

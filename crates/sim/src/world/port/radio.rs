@@ -1,6 +1,7 @@
 //! A port on the air: a radio with its MAC, and what a scenario puts above it.
 
 use super::super::account::Device;
+use super::super::device::{MultiLinkDevice, Peer};
 use super::super::frame::{Msdu, MsduKind, Unsent};
 use super::super::host::{Host, Work};
 use super::super::id::{DeviceId, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId};
@@ -102,6 +103,15 @@ impl RadioPort {
         let shared = self.device.and_then(|(device, _)| host.devices[device].entrance(peer));
         shared.unwrap_or(self.radio)
     }
+    /// The device that it is a link of and the peer with this address, if both are multi-link devices.
+    pub fn peer<'a>(&self, address: Address, host: &'a Host<'_>) -> Option<(&'a MultiLinkDevice, &'a Peer)> {
+        let device = &host.devices[self.device?.0];
+        device.peer(address).map(|peer| (device, peer))
+    }
+    /// The place at which a packet to this neighbour is lost.
+    pub fn place(&self, neighbour: Address, host: &Host<'_>) -> Device {
+        self.peer(neighbour, host).map_or(Device::Radio(self.radio), |(_, peer)| Device::MultiLink(peer.end))
+    }
     /// Whether packets can be settled in another order than that in which they were sent.
     #[inline]
     pub const fn has_block_acks(&self) -> bool {
@@ -187,14 +197,22 @@ impl RadioPort {
             Some(MacInput::Busy) if host.devices[device].shared.is_coupled() => host.medium.incoming(radio),
             _ => None,
         };
+        let from = match &input {
+            Some(MacInput::ReceivedPpdu { ppdu, .. }) => Some(ppdu.header.from),
+            _ => None,
+        };
         self.borrow(device, host);
         if let (Some((from, end)), RadioMac::Edca(mac)) = (incoming, &mut self.mac) {
             mac.on_incoming(from.address(), end);
         }
-        let wake = self.mac.step(now, input, |output| host.on_mac_output(radio, output));
+        let wake = self.mac.step(now, input, |output| {
+            host.devices[device].count_output(place, &output);
+            host.on_mac_output(radio, output);
+        });
         self.borrow(device, host);
         host.wakeups.arm(now, MachineId::Mac(radio), wake);
         let Host { devices, pending, .. } = host;
+        devices[device].note(now, place, from);
         pending.extend(devices[device].woken(place).map(Work::Renew));
     }
 
@@ -325,6 +343,15 @@ impl RadioPort {
                 FreeSpace::device(waiting, self.queue_limit)
             }
         }
+    }
+
+    /// Whether it is a link of a multi-link device.
+    pub const fn is_link(&self) -> bool {
+        self.device.is_some()
+    }
+    /// Whether its queue is its own, or that of a device of which it is the first link.
+    pub fn has_own_queue(&self, host: &Host<'_>) -> bool {
+        self.device.is_none_or(|(device, _)| host.devices[device].links.first() == Some(&self.radio))
     }
 
     /// Free space of the interface queue, for any neighbour.
