@@ -19,7 +19,7 @@ VERDICTS = ["within", "holds", "off", "broken", "open", "missing"]
 ORIGINS = ["predicted", "calibrated", "arithmetic"]
 MARKS = ("<!-- rows -->\n", "<!-- /rows -->\n")
 # The order of the documents.
-PAPERS = ["wang2005", "eckhardt1998", "kuang2004", "giustiniano2013", "sanchez2006", "wifi"]
+PAPERS = ["wang2005", "eckhardt1998", "kuang2004", "giustiniano2013", "sanchez2006", "wifi", "mlo"]
 
 
 def read(rows, paper):

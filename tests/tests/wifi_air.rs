@@ -235,6 +235,6 @@ fn an_idle_access_point_sends_beacons() {
     let text = pair(10.0, "2 s", "beacons = true").replace("source = \"greedy\"", "source = \"greedy\"\nstart = \"2 s\"");
     let run = run(&spec(&text));
     for edca in run.result.macs.iter().filter_map(|mac| mac.edca.as_ref()) {
-        assert!((19..=20).contains(&edca.stats.beacons), "{} beacons in 2 s", edca.stats.beacons);
+        assert!((19..=20).contains(&edca.beacons), "{} beacons in 2 s", edca.beacons);
     }
 }
