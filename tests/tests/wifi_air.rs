@@ -232,7 +232,8 @@ fn channels_that_there_are_not_are_refused_with_the_nearest() {
 /// An access point that nobody asks for anything sends its beacons, from the first interval of 102.4 ms on.
 #[test]
 fn an_idle_access_point_sends_beacons() {
-    let text = pair(10.0, "2 s", "beacons = true").replace("source = \"greedy\"", "source = \"greedy\"\nstart = \"2 s\"");
+    let text =
+        pair(10.0, "2 s", "beacons = true").replace("source = \"greedy\"", "source = \"greedy\"\nstart = \"2 s\"");
     let run = run(&spec(&text));
     for edca in run.result.macs.iter().filter_map(|mac| mac.edca.as_ref()) {
         assert!((19..=20).contains(&edca.beacons), "{} beacons in 2 s", edca.beacons);

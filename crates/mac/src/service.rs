@@ -72,8 +72,8 @@ pub enum MacInput<P> {
         /// Whether the medium is now idle.
         idle: bool,
     },
-    /// Another link of the multi-link device has changed what waits, or what this one hears: this one may have something
-    /// to send again, or has become blind, or can hear again.
+    /// Another link of the multi-link device has changed what waits, or what this one hears: this one may have
+    /// something to send again, or has become blind, or can hear again.
     Renew,
     /// The answer to [`MacOutput::Pull`]: the MSDU for this neighbour, if there is one.
     Supply(Option<Msdu<P>>),
@@ -100,8 +100,8 @@ pub enum MacOutput<P> {
         ready: Instant,
     },
     /// Whether the radio listens from now on. One that does not receives nothing more of the frames on the air, and
-    /// hears of no energy. When it listens again, energy that is there is reported as [`MacInput::Busy`]; silence is not
-    /// reported.
+    /// hears of no energy. When it listens again, energy that is there is reported as [`MacInput::Busy`]; silence is
+    /// not reported.
     Listen(bool),
     /// The station is committed to this transmission: nothing stops it any more.
     Transmit {

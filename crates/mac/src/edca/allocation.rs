@@ -1,8 +1,8 @@
 //! Which link of a multi-link device a packet is put to before that link has the medium.
 //!
-//! The standard's own way is none of these: MPDUs wait in one queue until a link has won its TXOP. What is put to a link
-//! has its number already, so that the receiver can restore the order, and waits for that link, unless it is lost there:
-//! then it goes again on whichever link is next.
+//! The standard's own way is none of these: MPDUs wait in one queue until a link has won its TXOP. What is put to a
+//! link has its number already, so that the receiver can restore the order, and waits for that link, unless it is lost
+//! there: then it goes again on whichever link is next.
 
 use super::link::{LinkId, Links};
 use airbraid_units::{Duration, Instant};
@@ -25,7 +25,7 @@ pub enum Allocation {
 
 /// Time over which occupancy is measured: a beacon interval of 100 TU (9.4.2.27, channel utilisation).
 const OCCUPANCY_INTERVAL: Duration = Duration::from_micros(102_400);
-/// A flow that has sent nothing for so long begins anew.
+/// A flow that has sent nothing for this time begins again.
 const FLOW_PAUSE: Duration = OCCUPANCY_INTERVAL;
 /// Weight of a new value in the mean time that an MPDU takes: the eighth of RFC 6298's smoothed round trip.
 const NEW_WEIGHT: u64 = 8;
@@ -80,7 +80,7 @@ impl Occupancy {
     }
 }
 
-/// What a device knows of a link.
+/// The knowledge of a link.
 #[derive(Clone, Copy, Debug)]
 struct Load {
     link: LinkId,
@@ -128,14 +128,14 @@ impl Allocator {
         }
     }
 
-    /// This station sends on a link for so long.
+    /// This station sends on a link for this time.
     pub fn on_own_transmission(&mut self, now: Instant, link: LinkId, airtime: Duration) {
         if let Some(load) = self.load(link) {
             load.occupancy.add(now, airtime);
         }
     }
 
-    /// So many MPDUs were acknowledged in answer to a PPDU on a link.
+    /// This number of MPDUs was acknowledged in answer to a PPDU on a link.
     pub fn on_served(&mut self, now: Instant, link: LinkId, mpdus: u32) {
         let Some(load) = self.load(link).filter(|_| mpdus > 0) else { return };
         let each = (now - load.serves_since) / u64::from(mpdus);
@@ -265,7 +265,7 @@ mod tests {
         allocator.on_medium(ms(110), LinkId(1), true);
         (1..4).for_each(|n| assert_eq!(put(&mut allocator, ms(110 + 100 * n), 7, 1), [1]));
         assert_eq!(put(&mut allocator, ms(410), 8, 1), [0]);
-        // It begins anew after a pause.
+        // It begins again after a pause.
         assert_eq!(put(&mut allocator, ms(600), 7, 1), [0]);
     }
 

@@ -234,7 +234,7 @@ impl EdcaConfig {
         let highest = self.answer_rate(vector).bit_rate;
         let rates = INITIAL_CONTROL_RATES.map(|place| OFDM_RATES[place]);
         let rate = *rates.iter().rfind(|rate| rate.bit_rate <= highest).unwrap_or(&rates[0]);
-        // Whole bytes that last at least so long.
+        // Whole bytes that last at least as long.
         let bits = (padding.as_nanos() * rate.bit_rate.as_bps()).div_ceil(1_000_000_000);
         Announcement { kind: FrameKind::MuRts, rate, size: MU_RTS_SIZE + Bytes::new(bits.div_ceil(8)) }
     }

@@ -50,7 +50,7 @@ pub(super) struct OnLink {
     pub until: Instant,
 }
 
-/// What other links allow on a link.
+/// The room that other links leave on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     /// Everything.
@@ -64,7 +64,7 @@ pub(super) enum Room {
 }
 
 impl Room {
-    /// What both allow.
+    /// The room that both leave.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Free, room) | (room, Self::Free) => room,

@@ -15,7 +15,7 @@
 use super::link::{LinkId, Links};
 use airbraid_units::{Duration, Instant};
 
-/// What a device in EMLSR mode tells its peers (9.4.2.312.2.3), and does by itself.
+/// The delays of a device in EMLSR mode: those that it tells its peers (9.4.2.312.2.3), and its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Emlsr {
     /// Time by which an initial control frame is longer, so that the radio is there when it ends.
@@ -81,8 +81,8 @@ impl OneRadio {
 
 /// Blindness after which a link has lost medium synchronisation (aMediumSyncThreshold, 35.3.16.8).
 const BLINDNESS_THAT_COUNTS: Duration = Duration::from_micros(72);
-/// TXOPs that a link may begin before it has synchronised again (the default of Medium Synchronization Maximum Number Of
-/// TXOPs, 9.4.2.312.2.3).
+/// TXOPs that a link may begin before it has synchronised again (the default of Medium Synchronization Maximum Number
+/// Of TXOPs, 9.4.2.312.2.3).
 const TXOPS_WITHOUT_SYNC: u32 = 1;
 
 /// A link that may be blind, and has to find its way back into the medium then.

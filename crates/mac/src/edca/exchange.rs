@@ -83,7 +83,7 @@ impl<P: Packet + Copy> Edca<P> {
                 let function = &mut self.functions[category.index()];
                 function.contends = true;
                 function.backoff.keep_zero(at);
-                self.crowded_until = end;
+                self.listening.crowded_until = end;
             }
             return;
         };
@@ -115,7 +115,7 @@ impl<P: Packet + Copy> Edca<P> {
                 return Some(config.initial_control_frame(&planned.ppdu.vector, delays.padding));
             }
             if self.has_unsure_link(at) {
-                self.sight.begin_txop();
+                self.listening.sight.begin_txop();
                 return Some(config.request_to_send(&planned.ppdu.vector));
             }
         }

@@ -1,6 +1,7 @@
 //! A link that does not hear at times, or whose peers do not: when it is blind, when its radio leaves, and when peers
 //! listen again ([`emlsr`](super::emlsr), [`coupling`](super::coupling)).
 
+use super::emlsr::Sight;
 use super::exchange::State;
 use super::{Edca, Timer};
 use crate::alarm::Alarm;
@@ -30,6 +31,18 @@ pub(super) enum Returning {
     Sent,
 }
 
+/// The state of a link that does not hear at times, or whose peers do not.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Listening {
+    pub sight: Sight,
+    /// The radio of the device is here because a peer has asked.
+    pub visit: Option<Visit>,
+    /// Changes to come, each at its time.
+    pub returns: Vec<(Instant, Returning)>,
+    /// Until then nothing fits beside what another link sends.
+    pub crowded_until: Instant,
+}
+
 impl<P: Packet + Copy> Edca<P> {
     /// Time without the beginning of a frame after which an exchange is over (35.3.17).
     fn silence(&self) -> Duration {
@@ -42,7 +55,7 @@ impl<P: Packet + Copy> Edca<P> {
     pub(super) fn on_decoded(&mut self) {
         self.sense.on_success();
         if self.planner.link.is_shared {
-            self.sight.synchronise();
+            self.listening.sight.synchronise();
             self.couple(|coupling, link| coupling.set_unsure(link, None));
         }
     }
@@ -51,7 +64,7 @@ impl<P: Packet + Copy> Edca<P> {
     pub(super) fn take_radio(&mut self) {
         if let Some(radio) = &mut self.traffic.radio {
             radio.go_to(self.planner.link.id);
-            self.visit = None;
+            self.listening.visit = None;
         }
     }
 
@@ -59,12 +72,12 @@ impl<P: Packet + Copy> Edca<P> {
     fn leave_radio(&mut self, now: Instant) {
         let link = self.planner.link.id;
         let Some(radio) = self.traffic.radio.as_mut().filter(|radio| radio.is_at(link)) else { return };
-        self.visit = None;
+        self.listening.visit = None;
         if radio.delays.transition.is_zero() {
             return radio.listen();
         }
         radio.leave();
-        self.returns.push((now + radio.delays.transition, Returning::Own));
+        self.listening.returns.push((now + radio.delays.transition, Returning::Own));
         self.follow_radio(now);
     }
 
@@ -77,13 +90,13 @@ impl<P: Packet + Copy> Edca<P> {
         let (is_blind, medium_sync) = self.traffic.tell(link);
         if is_blind {
             self.traffic.on_medium(now, link, false);
-            self.sight.close(now);
+            self.listening.sight.close(now);
             self.stop_counters(now);
             self.sense.lose(now);
         } else {
-            self.sight.open(now, medium_sync);
+            self.listening.sight.open(now, medium_sync);
             self.sense.find(now);
-            let until = self.sight.unsure_until();
+            let until = self.listening.sight.unsure_until();
             self.couple(|coupling, link| coupling.set_unsure(link, until));
             // An answer that was due in the meantime has not come.
             if let State::Overdue(awaited) = self.state {
@@ -96,7 +109,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// This link answers a frame until `end`: what has come for it may go on.
     pub(super) fn on_answer_sent(&mut self, end: Instant) {
         if self.traffic.radio.as_ref().is_some_and(|radio| radio.is_at(self.planner.link.id)) {
-            self.visit = Some(Visit::Until(end + self.silence()));
+            self.listening.visit = Some(Visit::Until(end + self.silence()));
         }
     }
 
@@ -132,38 +145,38 @@ impl<P: Packet + Copy> Edca<P> {
     /// A peer listens nowhere until then.
     fn close(&mut self, now: Instant, device: Address, until: Instant) {
         let until = self.traffic.close_until(device, until);
-        self.returns.retain(|(_, returning)| *returning != Returning::Peer(device));
+        self.listening.returns.retain(|(_, returning)| *returning != Returning::Peer(device));
         if until > now {
-            self.returns.push((until, Returning::Peer(device)));
+            self.listening.returns.push((until, Returning::Peer(device)));
         }
     }
 
     /// The earliest of the timers of this page.
     pub(super) fn listening_alarm(&self) -> Alarm<Timer> {
-        let visit = match self.visit {
+        let visit = match self.listening.visit {
             Some(Visit::Until(end)) => Some(end),
             _ => None,
         };
-        let first = self.returns.iter().map(|(at, _)| *at).chain(visit).min();
+        let first = self.listening.returns.iter().map(|(at, _)| *at).chain(visit).min();
         first.map_or(Alarm::NEVER, |at| Alarm::of(at, Timer::Listening))
     }
 
     /// Whatever of this page is due.
     pub(super) fn settle_listening(&mut self, now: Instant) {
-        if let Some(Visit::Until(end)) = self.visit
+        if let Some(Visit::Until(end)) = self.listening.visit
             && end <= now
         {
-            self.visit = Some(Visit::Receiving);
+            self.listening.visit = Some(Visit::Receiving);
         }
         // A visit ends when nothing more is received that could go on with it.
-        if self.visit == Some(Visit::Receiving) && !self.sense.has_reception_begun(now) {
+        if self.listening.visit == Some(Visit::Receiving) && !self.sense.has_reception_begun(now) {
             self.leave_radio(now);
         }
-        if self.returns.iter().all(|(at, _)| *at > now) {
+        if self.listening.returns.iter().all(|(at, _)| *at > now) {
             return;
         }
-        let (due, left) = std::mem::take(&mut self.returns).into_iter().partition(|(at, _)| *at <= now);
-        self.returns = left;
+        let (due, left) = std::mem::take(&mut self.listening.returns).into_iter().partition(|(at, _)| *at <= now);
+        self.listening.returns = left;
         let due: Vec<(Instant, Returning)> = due;
         for (_, returning) in due {
             match returning {

@@ -25,6 +25,7 @@ mod listening;
 mod multi_link;
 mod originator;
 mod pairing;
+mod peer;
 mod plan;
 mod rates;
 mod recipient;
@@ -40,7 +41,8 @@ pub use category::AccessCategory;
 pub use config::{AggregationConfig, Bandwidth, EdcaConfig, FunctionConfig, Repair, RequestLink, window_max};
 pub use emlsr::Emlsr;
 pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
-pub use multi_link::{MultiLink, PeerTraits};
+pub use multi_link::MultiLink;
+pub use peer::PeerTraits;
 
 use crate::alarm::Alarm;
 use crate::contention::{Awaited, CarrierSense, Grant};
@@ -51,10 +53,9 @@ use crate::service::{MacInput, MacOutput, MacStats, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake};
 use airbraid_units::{Duration, Instant, metrics};
 use beacon::Beacons;
-use emlsr::Sight;
 use exchange::{State, Txop};
 use function::AccessFunction;
-use listening::{Returning, Visit};
+use listening::Listening;
 use plan::{Answer, Planner};
 use rates::Rates;
 use secondary::Secondary;
@@ -157,14 +158,8 @@ pub struct Edca<P> {
     /// The same of QoS data without agreement, by sender and TID.
     single_duplicates: DuplicateFilter,
     next_sequence: u16,
-    /// What this link of a device sees, where its radio is elsewhere at times.
-    sight: Sight,
-    /// The radio of the device is at this link because a peer has asked.
-    visit: Option<Visit>,
-    /// Until then nothing fits beside what another link sends.
-    crowded_until: Instant,
-    /// Changes to come, each at its time.
-    returns: Vec<(Instant, Returning)>,
+    /// A link that does not hear at times.
+    listening: Listening,
     alarm: Alarm<Timer>,
 }
 
@@ -192,10 +187,7 @@ impl<P: Packet + Copy> Edca<P> {
             duplicates: DuplicateFilter::default(),
             single_duplicates: DuplicateFilter::default(),
             next_sequence: 0,
-            sight: Sight::default(),
-            visit: None,
-            crowded_until: Instant::ZERO,
-            returns: Vec::new(),
+            listening: Listening::default(),
             alarm: Alarm::NEVER,
         }
     }
@@ -409,7 +401,7 @@ impl<P: Packet + Copy> Edca<P> {
     fn grant(&mut self, now: Instant) {
         self.alarm = Alarm::NEVER;
         let is_shared = self.planner.link.is_shared;
-        if is_shared && let Some(until) = self.sight.barred_until(now) {
+        if is_shared && let Some(until) = self.listening.sight.barred_until(now) {
             self.alarm = Alarm::of(until, Timer::MediumSync);
             return;
         }

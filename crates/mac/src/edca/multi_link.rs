@@ -11,26 +11,15 @@
 //! is given to a link when that has won its TXOP, and one that was lost goes again on whichever link is next.
 
 use super::Edca;
-use super::allocation::Allocation;
 use super::category::AccessCategory;
-use super::config::{EdcaConfig, RequestLink};
+use super::config::EdcaConfig;
 use super::emlsr::{Emlsr, OneRadio};
 use super::link::LinkId;
+use super::peer::PeerTraits;
 use super::traffic::Traffic;
 use crate::frame::Address;
 use airbraid_engine::Packet;
 use airbraid_units::Duration;
-
-/// What a device knows of a multi-link peer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PeerTraits {
-    /// The link on which it is asked for a block acknowledgement that did not come.
-    pub requests: RequestLink,
-    /// Its delays, if it is in EMLSR mode.
-    pub emlsr: Option<Emlsr>,
-    /// How packets for it are put to links.
-    pub allocation: Allocation,
-}
 
 /// The upper part of a multi-link device, which its links share.
 #[derive(Clone, Debug)]

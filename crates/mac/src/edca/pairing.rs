@@ -36,8 +36,10 @@ impl<P: Packet + Copy> Edca<P> {
             None => self.traffic.room_from(category, link, at),
             // A link that is not sure begins by RTS, and no CTS comes beside data.
             Some(id) => match self.traffic.room(id, link, at) {
-                Room::EndAt(end) => Some(end).filter(|_| self.sight.is_unsure(at) || at < self.crowded_until),
-                Room::Join(end) => Some(end).filter(|_| at < self.crowded_until),
+                Room::EndAt(end) => {
+                    Some(end).filter(|_| self.listening.sight.is_unsure(at) || at < self.listening.crowded_until)
+                }
+                Room::Join(end) => Some(end).filter(|_| at < self.listening.crowded_until),
                 Room::Free | Room::Wait(_) => None,
             },
         };
@@ -66,12 +68,12 @@ impl<P: Packet + Copy> Edca<P> {
     pub(super) fn room(&self, id: QueueId, at: Instant) -> Room {
         self.traffic.room(id, self.planner.link.id, at)
     }
-    /// Whether a TXOP begins by RTS because what this link, or another one of a pair that may begin with it, hears is not
-    /// to be trusted.
+    /// Whether a TXOP begins by RTS because this link does not trust what it hears, or another one does not that may
+    /// begin with it.
     pub(super) fn has_unsure_link(&self, at: Instant) -> bool {
         let link = self.planner.link.id;
         let has_partner = |coupling: &Coupling| coupling.has_unsure_partner(link, at);
-        self.sight.is_unsure(at) || self.traffic.coupling.as_deref().is_some_and(has_partner)
+        self.listening.sight.is_unsure(at) || self.traffic.coupling.as_deref().is_some_and(has_partner)
     }
     /// Whether another exchange may follow without regard to other links.
     pub(super) fn has_room(&self, id: QueueId, at: Instant) -> bool {
@@ -121,7 +123,7 @@ impl<P: Packet + Copy> Edca<P> {
                 exchange.until = end + slot;
             }
         });
-        self.returns.push((at, Returning::Sends));
-        self.returns.push((end, Returning::Sent));
+        self.listening.returns.push((at, Returning::Sends));
+        self.listening.returns.push((end, Returning::Sent));
     }
 }

@@ -161,8 +161,8 @@ impl Planner {
         Some(Planned { queue: id, grade, ppdu: Arc::new(ppdu), airtime, answer })
     }
 
-    /// The next PPDU of a queue that lasts as long as is left beside another link, with padding behind its last MPDU; if
-    /// it has data for which that is enough.
+    /// The next PPDU of a queue that lasts as long as is left beside another link, with padding behind its last MPDU;
+    /// if it has data for which that is enough.
     pub fn plan_beside<P: Packet + Copy>(
         &self,
         id: QueueId,

@@ -8,8 +8,8 @@ use super::coupling::{Coupling, Pairs, Room};
 use super::emlsr::{Emlsr, OneRadio};
 use super::frames::{Ppdu, SEQUENCES, after, ahead};
 use super::link::{LinkId, Links};
-use super::multi_link::PeerTraits;
 use super::originator::Originator;
+use super::peer::PeerTraits;
 use super::recipient::Recipient;
 use crate::frame::Address;
 use crate::service::{MacOutput, Msdu, Outcome};
@@ -124,7 +124,7 @@ struct Peer {
     emlsr: Option<Emlsr>,
     /// Its pairs of links that disturb each other.
     pairs: Pairs,
-    /// What puts packets for it to links, unless they wait for whichever link has the medium.
+    /// The part that puts packets for it to links, unless they wait for whichever link has the medium.
     allocator: Option<Box<Allocator>>,
     /// The links on which it listens: all, or that of the exchange under way, or none.
     open: Links,
@@ -144,7 +144,7 @@ pub(super) struct Traffic<P> {
     peers: Vec<Peer>,
     /// The one radio of a device in EMLSR mode.
     pub radio: Option<OneRadio>,
-    /// What links do that disturb each other, at this device or at a peer.
+    /// The doings of links that disturb each other, at this device or at a peer.
     pub coupling: Option<Box<Coupling>>,
     /// The links that have nothing to send in a category, and contend as soon as there is something.
     idle: [Links; AccessCategory::COUNT],
@@ -245,14 +245,14 @@ impl<P: Packet + Copy> Traffic<P> {
         }
     }
 
-    /// This station sends on a link for so long.
+    /// This station sends on a link for this time.
     pub fn on_own_transmission(&mut self, now: Instant, link: LinkId, airtime: Duration) {
         for allocator in self.peers.iter_mut().filter_map(|peer| peer.allocator.as_deref_mut()) {
             allocator.on_own_transmission(now, link, airtime);
         }
     }
 
-    /// So many MPDUs of a queue were acknowledged in answer to a PPDU on a link.
+    /// This number of MPDUs of a queue was acknowledged in answer to a PPDU on a link.
     pub fn on_served(&mut self, now: Instant, id: QueueId, link: LinkId, mpdus: u32) {
         if self.queue(id).is_put
             && let Some(allocator) = self.allocator(id)

@@ -157,9 +157,7 @@ pub fn append_header(out: &mut Vec<u8>, frame: &MacHeader) {
         }
         MacKind::MuRts => {
             header(TRIGGER, 0);
-            out.extend(from);
-            out.extend(MU_RTS_COMMON_INFO);
-            out.extend(MU_RTS_USER_INFO);
+            out.extend(from.iter().chain(&MU_RTS_COMMON_INFO).chain(&MU_RTS_USER_INFO));
         }
         MacKind::BlockAckRequest { tid, start } => {
             header(BLOCK_ACK_REQUEST, 0);

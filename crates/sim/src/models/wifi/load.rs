@@ -1,5 +1,5 @@
-//! Stations that have packets at times: access delay and end-to-end delay by load, in closed form (L. Dai and X. Sun, "A
-//! unified analysis of IEEE 802.11 DCF networks: stability, throughput, and delay", IEEE TMC 12(8), 2013).
+//! Stations that have packets at times: access delay and end-to-end delay by load, in closed form (L. Dai and X. Sun,
+//! "A unified analysis of IEEE 802.11 DCF networks: stability, throughput, and delay", IEEE TMC 12(8), 2013).
 //!
 //! Time is in slots. A packet at the head of its queue draws a backoff in any case, also where the medium is idle, and
 //! counts it down while the medium is idle. It then succeeds with probability `p`, or collides and draws from a window

@@ -103,7 +103,7 @@ pub struct MultiLinkTrunk {
     pub pairs: [Vec<[usize; 2]>; 2],
     /// Time for which a link that was blind does not trust what it hears.
     pub medium_sync: Duration,
-    /// How its ends put packets to links.
+    /// The way in which its ends put packets to links.
     pub allocation: Allocation,
     /// For each link the TIDs that it carries, a bit each.
     pub tids: Vec<u8>,

@@ -133,8 +133,8 @@ fn is_access_point(node: &Node) -> bool {
     node.radios.iter().any(|radio| matches!(&radio.mac, Mac::Edca(config) if config.beacons))
 }
 
-/// The end that a single word is about: the other one than the access point, which sends beacons or has more trunks; the
-/// second where there is no difference.
+/// The end that a single word is about: the other one than the access point, which sends beacons or has more trunks;
+/// the second where there is no difference.
 fn station(between: [usize; 2], nodes: &[Node], trunks: &[usize]) -> usize {
     let rank = |side: usize| {
         let node = between[side];
