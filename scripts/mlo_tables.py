@@ -23,6 +23,7 @@ NAMES = {
     "fifo": "trunk, `fifo`",
     "early": "trunk, `earliest_delivery`",
     "str": "multi-link, a radio for each link (STR)",
+    "nstr": "multi-link, links that disturb each other (NSTR)",
     "emlsr": "multi-link, one radio (EMLSR)",
 }
 REPLICATIONS = 5

@@ -15,7 +15,18 @@ use airbraid_units::{Duration, Instant};
 /// Most links of a device, whose IDs are below 15.
 const LINKS_MAX: usize = 15;
 
-/// Links that begin by so much apart begin together: less than a slot, more than a turnaround.
+/// PPDUs whose ends are as far apart end together (35.3.16.5).
+const SAME_END: Duration = Duration::from_micros(8);
+
+/// Whether two ends are one for a third PPDU.
+fn are_together(a: Instant, b: Instant) -> bool {
+    a.max(b) - a.min(b) <= SAME_END
+}
+fn between(a: Instant, b: Instant) -> Instant {
+    a.min(b) + (a.max(b) - a.min(b)) / 2
+}
+
+/// Links whose begins are as far apart begin together: less than a slot, more than a turnaround.
 const SAME_TIME: Duration = Duration::from_micros(4);
 
 /// Pairs of links of a device, by link.
@@ -69,7 +80,8 @@ impl Room {
         match (self, other) {
             (Self::Free, room) | (room, Self::Free) => room,
             (Self::Wait(a), Self::Wait(b)) => Self::Wait(a.max(b)),
-            (one, other) if one == other => one,
+            (Self::EndAt(a), Self::EndAt(b)) if are_together(a, b) => Self::EndAt(between(a, b)),
+            (Self::Join(a), Self::Join(b)) if are_together(a, b) => Self::Join(between(a, b)),
             (
                 Self::Wait(at) | Self::EndAt(at) | Self::Join(at),
                 Self::Wait(other) | Self::EndAt(other) | Self::Join(other),
@@ -197,6 +209,14 @@ mod tests {
         assert_eq!(room(&coupling, b, 50), Room::Wait(us(150)), "too late to join");
         coupling.set_exchange(a, Some(OnLink { is_own: false, data_end: None, ..sends }));
         assert_eq!(room(&coupling, b, 50), Room::Wait(us(150)), "it receives");
+    }
+
+    #[test]
+    fn a_third_link_ends_with_two_that_end_together() {
+        let room = |a, b| Room::EndAt(us(a)).and(Room::EndAt(us(b)));
+        assert_eq!(room(100, 106), Room::EndAt(us(103)));
+        assert_eq!(room(100, 109), Room::Wait(us(109)));
+        assert_eq!(Room::EndAt(us(100)).and(Room::Join(us(100))), Room::Wait(us(100)));
     }
 
     #[test]
