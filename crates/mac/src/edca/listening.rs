@@ -60,6 +60,21 @@ impl<P: Packet + Copy> Edca<P> {
         }
     }
 
+    /// The medium of a link is taken from now on.
+    #[cold]
+    pub(super) fn on_shared_busy(&mut self, now: Instant) {
+        if !self.is_in_exchange() {
+            self.alarm = self.listening_alarm();
+        }
+        self.traffic.on_medium(now, self.planner.link.id, true);
+        self.publish_access();
+    }
+    /// It is free.
+    #[cold]
+    pub(super) fn on_shared_idle(&mut self, now: Instant) {
+        self.traffic.on_medium(now, self.planner.link.id, false);
+    }
+
     /// A TXOP begins, or a peer's initial control frame is answered.
     pub(super) fn take_radio(&mut self) {
         if let Some(radio) = &mut self.traffic.radio {

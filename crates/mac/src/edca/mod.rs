@@ -315,6 +315,19 @@ impl<P: Packet + Copy> Edca<P> {
         }
     }
 
+    /// Another link of the device has changed something.
+    #[inline(never)]
+    fn on_renew(&mut self, now: Instant) {
+        if self.traffic.radio.is_some() {
+            // The radio is gone already: nothing that is due can be sent.
+            self.follow_radio(now);
+        }
+        self.handle_timeout(now);
+        self.sense.nav.settle(now);
+        self.take_over(now);
+        self.settle(now);
+    }
+
     /// Another link of the device has left something to send, or has taken the radio. What was lost there is sent after
     /// a backoff: two devices whose frames have collided would collide again on each link in turn.
     fn take_over(&mut self, now: Instant) {
@@ -342,11 +355,10 @@ impl<P: Packet + Copy> Edca<P> {
         // While an answer is awaited no slot counts (10.23.2.4 c).
         if !self.is_in_exchange() {
             self.stop_counters(now);
-            self.alarm = if self.planner.link.is_shared { self.listening_alarm() } else { Alarm::NEVER };
+            self.alarm = Alarm::NEVER;
         }
         if self.planner.link.is_shared {
-            self.traffic.on_medium(now, self.planner.link.id, true);
-            self.publish_access();
+            self.on_shared_busy(now);
         }
         self.sense.on_busy(now);
     }
@@ -356,7 +368,7 @@ impl<P: Packet + Copy> Edca<P> {
     fn fall_idle(&mut self, now: Instant) {
         self.sense.on_idle(now);
         if self.planner.link.is_shared {
-            self.traffic.on_medium(now, self.planner.link.id, false);
+            self.on_shared_idle(now);
         }
     }
 
@@ -372,20 +384,31 @@ impl<P: Packet + Copy> Edca<P> {
     #[inline]
     fn settle(&mut self, now: Instant) {
         if self.planner.link.is_shared {
-            self.settle_listening(now);
+            return self.settle_shared(now);
         }
+        self.settle_exchange(now);
+    }
+
+    /// The same of what this link alone does.
+    #[inline]
+    fn settle_exchange(&mut self, now: Instant) {
         match self.state {
             State::Idle => self.grant(now),
             State::Unanswered(end) => self.alarm = Alarm::of(end, Timer::UnansweredEnd),
             State::Await(answer, deadline) => self.alarm = Alarm::of(deadline, Timer::Response(answer)),
             State::Overdue(_) => self.alarm = Alarm::NEVER,
         }
-        if self.planner.link.is_shared {
-            // What begins at once.
-            self.settle_listening(now);
-            self.tell_idle();
-            self.alarm = self.alarm.earlier(self.listening_alarm());
-        }
+    }
+
+    /// The same of a link of a device.
+    #[inline(never)]
+    fn settle_shared(&mut self, now: Instant) {
+        self.settle_listening(now);
+        self.settle_exchange(now);
+        // What begins at once.
+        self.settle_listening(now);
+        self.tell_idle();
+        self.alarm = self.alarm.earlier(self.listening_alarm());
     }
 
     /// Another link may get what a category of this one would send: it notes for which it is to be woken.
@@ -483,9 +506,8 @@ impl<P: Packet + Copy> Machine for Edca<P> {
 
     #[inline]
     fn handle_input(&mut self, now: Instant, input: MacInput<P>) {
-        if matches!(input, MacInput::Renew) && self.traffic.radio.is_some() {
-            // The radio is gone already: nothing that is due can be sent.
-            self.follow_radio(now);
+        if matches!(input, MacInput::Renew) {
+            return self.on_renew(now);
         }
         // What is due at this very instant comes first: energy that arrives with the commitment does not stop it.
         self.handle_timeout(now);
@@ -501,9 +523,8 @@ impl<P: Packet + Copy> Machine for Edca<P> {
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
-            MacInput::Renew => self.take_over(now),
             // It never pulls.
-            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
+            MacInput::Renew | MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
         }
         self.settle(now);
     }

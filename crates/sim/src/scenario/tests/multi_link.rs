@@ -4,6 +4,10 @@ use super::{BASE, errors, spec};
 use crate::scenario::spec::Mac;
 use airbraid_mac::edca::Allocation;
 
+/// A third device, with a trunk to `b`.
+const THIRD: &str = "[[node]]\nname = \"third\"\nposition = [\"0 m\", \"1 m\"]\nradios = [36, 40, 44]\n\
+                     [[trunk]]\nname = \"other\"\nbetween = [\"b\", \"third\"]\nover = \"mld\"\n";
+
 /// The base with radios of this standard and a trunk of devices with these keys; `more` stands at the end.
 fn text(standard: &str, keys: &str, more: &str) -> String {
     let radios = format!("standard = \"{standard}\"\nband = \"5 GHz\"\nwidth = \"20 MHz\"");
@@ -49,9 +53,7 @@ fn one_radio_is_the_station_s_unless_the_file_says_otherwise() {
     assert_eq!(modes("mode = \"emlsr\"", ""), [false, true]);
     assert_eq!(modes("mode = { a = \"emlsr\" }", ""), [true, false]);
     // `b` has another trunk, so it is the access point.
-    let third = "[[node]]\nname = \"third\"\nposition = [\"0 m\", \"1 m\"]\nradios = [36, 40, 44]\n\
-                 [[trunk]]\nname = \"other\"\nbetween = [\"b\", \"third\"]\nover = \"mld\"\n";
-    assert_eq!(modes("mode = \"emlsr\"", third), [true, false]);
+    assert_eq!(modes("mode = \"emlsr\"", THIRD), [true, false]);
 }
 
 #[test]
@@ -71,9 +73,7 @@ fn modes_that_no_device_has_are_refused_with_the_remedy() {
     refused(&text("802.11be", "mode = { a = \"emlsr\", b = \"emlsr\" }", ""), "neither end has a radio for each link");
     refused(&text("802.11be", "mode = \"emlsr\"\npadding_delay = \"1 s\"", ""), "a delay of 1 s is too long");
     refused(&text("802.11be", "mode = { nobody = \"str\" }", ""), "`nobody`");
-    let other = "[[node]]\nname = \"third\"\nposition = [\"0 m\", \"1 m\"]\nradios = [36, 40, 44]\n\
-                 [[trunk]]\nname = \"other\"\nbetween = [\"b\", \"third\"]\nover = \"mld\"\n";
-    refused(&text("802.11be", "mode = { b = \"emlsr\" }", other), "trunks `air` and `other` give a node two modes");
+    refused(&text("802.11be", "mode = { b = \"emlsr\" }", THIRD), "trunks `air` and `other` give a node two modes");
 }
 
 #[test]
