@@ -63,6 +63,14 @@ impl Path {
         if self.remote.is_ipv4() { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 }
     }
 
+    /// Something authentic has come on it. What was said of it before the first arrival may have been lost, so it is said
+    /// again at once.
+    pub fn hear(&mut self, now: Instant) {
+        if self.heard.replace(now).is_none() && self.notice.is_some() {
+            self.notice = Some((now, 0));
+        }
+    }
+
     /// Notes that the peer was told of it, and schedules the next notice.
     pub fn noticed(&mut self, now: Instant, keepalive: Duration) {
         if let Some((_, times)) = self.notice {

@@ -35,7 +35,7 @@ impl Daemon {
             self.doubt(now, peer, member);
             return Some(false);
         };
-        path.heard = Some(now);
+        path.hear(now);
         if is_newest && is_theirs {
             path.source = source;
         }
