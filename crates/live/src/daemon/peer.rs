@@ -63,8 +63,8 @@ impl Path {
         if self.remote.is_ipv4() { MemberConfig::OVERHEAD_IPV4 } else { MemberConfig::OVERHEAD_IPV6 }
     }
 
-    /// Something authentic has come on it. What was said of it before the first arrival may have been lost, so it is said
-    /// again at once.
+    /// Something authentic has come on it. What was said of it before the first arrival may have been lost, so it is
+    /// said again at once.
     pub fn hear(&mut self, now: Instant) {
         if self.heard.replace(now).is_none() && self.notice.is_some() {
             self.notice = Some((now, 0));
