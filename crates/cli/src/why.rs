@@ -87,6 +87,10 @@ fn radios(cell: &CellResult) -> String {
 /// The share of each member of each trunk.
 fn members(cell: &CellResult) -> String {
     let mut rows = Vec::new();
+    let member = |trunk: &str, from: &str, link: &str| {
+        let share = spread(cell, &format!("trunk.{trunk}.{from}.{link}.share"), Unit::Share);
+        vec![trunk.to_owned(), from.to_owned(), link.to_owned(), share]
+    };
     for trunk in cell.runs.first().into_iter().flat_map(|run| &run.trunks) {
         match trunk {
             TrunkResult::Radios(trunk) => {
@@ -97,18 +101,12 @@ fn members(cell: &CellResult) -> String {
                 }
             }
             TrunkResult::Links(trunk) => {
-                for member in &trunk.members {
-                    let key = format!("trunk.{}.{}.{}.share", trunk.name, trunk.from, member.link);
-                    let share = spread(cell, &key, Unit::Share);
-                    rows.push(vec![trunk.name.clone(), trunk.from.clone(), member.link.clone(), share]);
-                }
+                let members = trunk.members.iter().map(|member| &member.link);
+                rows.extend(members.map(|link| member(&trunk.name, &trunk.from, link)));
             }
             TrunkResult::MultiLink(trunk) => {
-                for member in &trunk.members {
-                    let key = format!("trunk.{}.{}.{}.share", trunk.name, trunk.from, member.link);
-                    let share = spread(cell, &key, Unit::Share);
-                    rows.push(vec![trunk.name.clone(), trunk.from.clone(), member.link.clone(), share]);
-                }
+                let members = trunk.members.iter().map(|member| &member.link);
+                rows.extend(members.map(|link| member(&trunk.name, &trunk.from, link)));
             }
         }
     }
@@ -117,7 +115,12 @@ fn members(cell: &CellResult) -> String {
 
 /// The metrics whose names one of the patterns fits.
 fn metrics(cell: &CellResult, patterns: &[String]) -> String {
-    let fits = |name: &str| patterns.iter().any(|pattern| is_match(pattern, name));
+    // Also without the unit, as `[expect]` names a metric.
+    let without_unit = |name: &str| ["_bps", "_s"].iter().find_map(|unit| name.strip_suffix(unit)).map(str::to_owned);
+    let is_either = |pattern: &str, name: &str| {
+        is_match(pattern, name) || without_unit(name).is_some_and(|name| is_match(pattern, &name))
+    };
+    let fits = |name: &str| patterns.iter().any(|pattern| is_either(pattern, name));
     let chosen = cell.summary.iter().map(|(name, _)| name).filter(|name| fits(name));
     let rows: Vec<_> = chosen.map(|name| vec![name.clone(), spread(cell, name, unit_of(name))]).collect();
     if rows.is_empty() {

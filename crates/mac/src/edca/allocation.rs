@@ -103,15 +103,17 @@ struct Flow {
 /// Puts packets for one peer to links.
 #[derive(Clone, Debug)]
 pub(super) struct Allocator {
-    pub way: Allocation,
+    way: Allocation,
     links: Vec<Load>,
     flows: Vec<Flow>,
     turn: usize,
 }
 
 impl Allocator {
-    pub fn new(way: Allocation) -> Self {
-        Self { way, links: Vec::new(), flows: Vec::new(), turn: 0 }
+    /// The part that puts packets to links in this way; `None`: nothing does.
+    pub fn of(way: Allocation) -> Option<Box<Self>> {
+        let is_put = way != Allocation::Shared;
+        is_put.then(|| Box::new(Self { way, links: Vec::new(), flows: Vec::new(), turn: 0 }))
     }
     pub fn add_link(&mut self, link: LinkId) {
         let (occupancy, service, serves_since) = (Occupancy::default(), Duration::ZERO, Instant::ZERO);
@@ -148,6 +150,7 @@ impl Allocator {
     /// link and are not acknowledged yet.
     pub fn put(&mut self, now: Instant, flow: u16, links: Links, outstanding: impl Fn(LinkId) -> u32) -> LinkId {
         let place = match self.way {
+            // Where packets are shared there is no allocator.
             Allocation::Shared | Allocation::RoundRobin => self.next_in_turn(links),
             Allocation::Expected => self.first_to_deliver(links, &outstanding),
             Allocation::LeastOccupied | Allocation::ByFreeTime => self.by_occupancy(now, flow, links),
@@ -216,8 +219,8 @@ fn next_by_share(shares: &mut [(u64, i64)]) -> usize {
 mod tests {
     use super::*;
 
-    fn of(way: Allocation, links: u8) -> Allocator {
-        let mut allocator = Allocator::new(way);
+    fn of(way: Allocation, links: u8) -> Box<Allocator> {
+        let mut allocator = Allocator::of(way).unwrap();
         (0..links).for_each(|link| allocator.add_link(LinkId(link)));
         allocator
     }
@@ -248,7 +251,7 @@ mod tests {
     }
 
     /// The first link is taken for half of the interval, the second for a quarter.
-    fn with_occupancy(way: Allocation) -> Allocator {
+    fn with_occupancy(way: Allocation) -> Box<Allocator> {
         let mut allocator = of(way, 2);
         let us = |us: u64| Instant::ZERO + Duration::from_micros(us);
         for (link, at, is_taken) in [(0, 0, true), (1, 10_000, true), (1, 35_600, false), (0, 51_200, false)] {

@@ -1,5 +1,8 @@
 //! Access categories, and the user priorities that belong to them (802.11-2020, table 10-1).
 
+/// Number of traffic identifiers that user priorities make.
+pub(super) const TIDS: usize = 8;
+
 /// An access category, in ascending priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessCategory {

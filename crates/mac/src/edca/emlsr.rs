@@ -85,24 +85,25 @@ const BLINDNESS_THAT_COUNTS: Duration = Duration::from_micros(72);
 /// Of TXOPs, 9.4.2.312.2.3).
 const TXOPS_WITHOUT_SYNC: u32 = 1;
 
-/// A link that may be blind, and has to find its way back into the medium then.
+/// Medium synchronisation of a link that is blind at times (35.3.16.8).
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sight {
+pub(super) struct MediumSync {
     blind_since: Option<Instant>,
     /// MediumSyncDelay timer: until then each TXOP begins with RTS, and there are few of them.
     unsure_until: Option<Instant>,
     txops: u32,
 }
 
-impl Sight {
-    pub fn close(&mut self, now: Instant) {
+impl MediumSync {
+    /// The link hears nothing from now on.
+    pub fn lose(&mut self, now: Instant) {
         self.blind_since = Some(now);
     }
     /// It hears again.
-    pub fn open(&mut self, now: Instant, medium_sync: Duration) {
+    pub fn recover(&mut self, now: Instant, delay: Duration) {
         let Some(since) = self.blind_since.take() else { return };
-        if now - since > BLINDNESS_THAT_COUNTS && !medium_sync.is_zero() {
-            (self.unsure_until, self.txops) = (Some(now + medium_sync), 0);
+        if now - since > BLINDNESS_THAT_COUNTS && !delay.is_zero() {
+            (self.unsure_until, self.txops) = (Some(now + delay), 0);
         }
     }
 
@@ -157,17 +158,17 @@ mod tests {
     #[test]
     fn after_a_long_blindness_one_txop_is_left() {
         let us = |n| Instant::ZERO + Duration::from_micros(n);
-        let mut sight = Sight::default();
-        sight.close(us(100));
-        sight.open(us(172), DELAYS.medium_sync);
-        assert!(!sight.is_unsure(us(172)), "72 us do not count");
-        sight.close(us(200));
-        sight.open(us(273), DELAYS.medium_sync);
-        assert!(sight.is_unsure(us(273)) && sight.barred_until(us(273)).is_none());
-        sight.begin_txop();
-        assert_eq!(sight.barred_until(us(300)), Some(us(5_757)));
-        assert!(sight.barred_until(us(5_757)).is_none() && !sight.is_unsure(us(5_757)));
-        sight.synchronise();
-        assert!(!sight.is_unsure(us(300)) && sight.barred_until(us(300)).is_none());
+        let mut sync = MediumSync::default();
+        sync.lose(us(100));
+        sync.recover(us(172), DELAYS.medium_sync);
+        assert!(!sync.is_unsure(us(172)), "72 us do not count");
+        sync.lose(us(200));
+        sync.recover(us(273), DELAYS.medium_sync);
+        assert!(sync.is_unsure(us(273)) && sync.barred_until(us(273)).is_none());
+        sync.begin_txop();
+        assert_eq!(sync.barred_until(us(300)), Some(us(5_757)));
+        assert!(sync.barred_until(us(5_757)).is_none() && !sync.is_unsure(us(5_757)));
+        sync.synchronise();
+        assert!(!sync.is_unsure(us(300)) && sync.barred_until(us(300)).is_none());
     }
 }

@@ -95,6 +95,7 @@ impl<P: Packet + Copy> Edca<P> {
         };
         self.txop = Some(Txop { category, end, is_first: true, planned: Some(planned.clone()) });
         self.take_radio();
+        self.listening.medium_sync.begin_txop();
         if self.traffic.coupling.is_some() {
             let announced = self.planner.config.announced_time(&planned.ppdu.vector);
             self.on_own_exchange(at, &planned, announcement.map_or(Duration::ZERO, |_| announced));
@@ -111,11 +112,10 @@ impl<P: Packet + Copy> Edca<P> {
         if self.planner.link.is_shared {
             let (link, device) = (self.planner.link.id, self.traffic.queue(planned.queue).to);
             if let Some(delays) = self.traffic.emlsr(device) {
-                self.traffic.open_only(device, link);
+                self.traffic.set_open(device, |peer| peer.open_only(link));
                 return Some(config.initial_control_frame(&planned.ppdu.vector, delays.padding));
             }
             if self.has_unsure_link(at) {
-                self.listening.sight.begin_txop();
                 return Some(config.request_to_send(&planned.ppdu.vector));
             }
         }

@@ -1,7 +1,7 @@
 //! A link that does not hear at times, or whose peers do not: when it is blind, when its radio leaves, and when peers
 //! listen again ([`emlsr`](super::emlsr), [`coupling`](super::coupling)).
 
-use super::emlsr::Sight;
+use super::emlsr::MediumSync;
 use super::exchange::State;
 use super::{Edca, Timer};
 use crate::alarm::Alarm;
@@ -21,11 +21,11 @@ pub(super) enum Visit {
 
 /// A change to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Returning {
+pub(super) enum Change {
     /// The device listens on all links again.
-    Own,
+    Listens,
     /// A peer does.
-    Peer(Address),
+    PeerListens(Address),
     /// This link begins to send, and has sent: others of a pair are blind in between.
     Sends,
     Sent,
@@ -34,11 +34,11 @@ pub(super) enum Returning {
 /// The state of a link that does not hear at times, or whose peers do not.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Listening {
-    pub sight: Sight,
+    pub medium_sync: MediumSync,
     /// The radio of the device is here because a peer has asked.
     pub visit: Option<Visit>,
     /// Changes to come, each at its time.
-    pub returns: Vec<(Instant, Returning)>,
+    pub changes: Vec<(Instant, Change)>,
     /// Until then nothing fits beside what another link sends.
     pub crowded_until: Instant,
 }
@@ -55,7 +55,7 @@ impl<P: Packet + Copy> Edca<P> {
     pub(super) fn on_decoded(&mut self) {
         self.sense.on_success();
         if self.planner.link.is_shared {
-            self.listening.sight.synchronise();
+            self.listening.medium_sync.synchronise();
             self.couple(|coupling, link| coupling.set_unsure(link, None));
         }
     }
@@ -92,7 +92,7 @@ impl<P: Packet + Copy> Edca<P> {
             return radio.listen();
         }
         radio.leave();
-        self.listening.returns.push((now + radio.delays.transition, Returning::Own));
+        self.listening.changes.push((now + radio.delays.transition, Change::Listens));
         self.follow_radio(now);
     }
 
@@ -105,13 +105,13 @@ impl<P: Packet + Copy> Edca<P> {
         let (is_blind, medium_sync) = self.traffic.tell(link);
         if is_blind {
             self.traffic.on_medium(now, link, false);
-            self.listening.sight.close(now);
+            self.listening.medium_sync.lose(now);
             self.stop_counters(now);
             self.sense.lose(now);
         } else {
-            self.listening.sight.open(now, medium_sync);
+            self.listening.medium_sync.recover(now, medium_sync);
             self.sense.find(now);
-            let until = self.listening.sight.unsure_until();
+            let until = self.listening.medium_sync.unsure_until();
             self.couple(|coupling, link| coupling.set_unsure(link, until));
             // An answer that was due in the meantime has not come.
             if let State::Overdue(awaited) = self.state {
@@ -139,7 +139,7 @@ impl<P: Packet + Copy> Edca<P> {
 
     /// A TXOP goes on with this device: others that it has called to the link go their way.
     pub(super) fn dismiss_others(&mut self, now: Instant, device: Address) {
-        for (other, delays) in self.traffic.at_link(self.planner.link.id) {
+        for (other, delays) in self.traffic.called_to(self.planner.link.id) {
             if other != device {
                 self.close(now, other, now + self.silence() + delays.transition);
             }
@@ -149,9 +149,9 @@ impl<P: Packet + Copy> Edca<P> {
     /// A TXOP is over. An answer was its last frame, or silence.
     pub(super) fn end_shared_txop(&mut self, now: Instant, is_success: bool) {
         let quiet = if is_success { self.silence() } else { Duration::ZERO };
-        for (device, delays) in self.traffic.at_link(self.planner.link.id) {
+        for (device, delays) in self.traffic.called_to(self.planner.link.id) {
             self.close(now, device, now + quiet + delays.transition);
-            self.traffic.reopen(device, now);
+            self.traffic.set_open(device, |peer| peer.reopen(now));
         }
         self.leave_radio(now);
         self.couple(|coupling, link| coupling.set_exchange(link, None));
@@ -159,10 +159,10 @@ impl<P: Packet + Copy> Edca<P> {
 
     /// A peer listens nowhere until then.
     fn close(&mut self, now: Instant, device: Address, until: Instant) {
-        let until = self.traffic.close_until(device, until);
-        self.listening.returns.retain(|(_, returning)| *returning != Returning::Peer(device));
+        let until = self.traffic.set_open(device, |peer| peer.close_until(until)).unwrap_or(until);
+        self.listening.changes.retain(|(_, change)| *change != Change::PeerListens(device));
         if until > now {
-            self.listening.returns.push((until, Returning::Peer(device)));
+            self.listening.changes.push((until, Change::PeerListens(device)));
         }
     }
 
@@ -172,7 +172,7 @@ impl<P: Packet + Copy> Edca<P> {
             Some(Visit::Until(end)) => Some(end),
             _ => None,
         };
-        let first = self.listening.returns.iter().map(|(at, _)| *at).chain(visit).min();
+        let first = self.listening.changes.iter().map(|(at, _)| *at).chain(visit).min();
         first.map_or(Alarm::NEVER, |at| Alarm::of(at, Timer::Listening))
     }
 
@@ -187,22 +187,24 @@ impl<P: Packet + Copy> Edca<P> {
         if self.listening.visit == Some(Visit::Receiving) && !self.sense.has_reception_begun(now) {
             self.leave_radio(now);
         }
-        if self.listening.returns.iter().all(|(at, _)| *at > now) {
+        if self.listening.changes.iter().all(|(at, _)| *at > now) {
             return;
         }
-        let (due, left) = std::mem::take(&mut self.listening.returns).into_iter().partition(|(at, _)| *at <= now);
-        self.listening.returns = left;
-        let due: Vec<(Instant, Returning)> = due;
-        for (_, returning) in due {
-            match returning {
-                Returning::Own => {
+        let (due, left) = std::mem::take(&mut self.listening.changes).into_iter().partition(|(at, _)| *at <= now);
+        self.listening.changes = left;
+        let due: Vec<(Instant, Change)> = due;
+        for (_, change) in due {
+            match change {
+                Change::Listens => {
                     if let Some(radio) = &mut self.traffic.radio {
                         radio.listen();
                     }
                 }
-                Returning::Peer(device) => self.traffic.reopen(device, now),
-                Returning::Sends => self.couple(|coupling, link| coupling.begin(link)),
-                Returning::Sent => self.couple(|coupling, link| coupling.end(link)),
+                Change::PeerListens(device) => {
+                    self.traffic.set_open(device, |peer| peer.reopen(now));
+                }
+                Change::Sends => self.couple(|coupling, link| coupling.begin(link)),
+                Change::Sent => self.couple(|coupling, link| coupling.end(link)),
             }
         }
         self.follow_radio(now);

@@ -424,7 +424,7 @@ impl<P: Packet + Copy> Edca<P> {
     fn grant(&mut self, now: Instant) {
         self.alarm = Alarm::NEVER;
         let is_shared = self.planner.link.is_shared;
-        if is_shared && let Some(until) = self.listening.sight.barred_until(now) {
+        if is_shared && let Some(until) = self.listening.medium_sync.barred_until(now) {
             self.alarm = Alarm::of(until, Timer::MediumSync);
             return;
         }
@@ -458,7 +458,7 @@ impl<P: Packet + Copy> Edca<P> {
             }
             return;
         };
-        if is_coupled && self.waits_for_partner(now) {
+        if is_coupled && self.waits_for_partner(now, category) {
             return;
         }
         let losers = self.losers(now, Some(category), at);

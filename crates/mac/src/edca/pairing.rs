@@ -4,7 +4,7 @@
 use super::category::AccessCategory;
 use super::coupling::{Coupling, OnLink, Room};
 use super::link::LinkId;
-use super::listening::Returning;
+use super::listening::Change;
 use super::plan::Planned;
 use super::traffic::QueueId;
 use super::{Edca, Timer};
@@ -14,10 +14,6 @@ use crate::dcf::ACK_SIZE;
 use crate::frame::Address;
 use airbraid_engine::Packet;
 use airbraid_units::{Duration, Instant};
-
-/// Longest time that a link whose backoff is over waits for another one of its pair: the smallest window of best effort
-/// (15 slots of 9 us), within which that one begins in most cases.
-const PATIENCE: Duration = Duration::from_micros(135);
 
 impl<P: Packet + Copy> Edca<P> {
     /// Does something to the pairs of the device, if it has any.
@@ -37,7 +33,7 @@ impl<P: Packet + Copy> Edca<P> {
             // A link that is not sure begins by RTS, and no CTS comes beside data.
             Some(id) => match self.traffic.room(id, link, at) {
                 Room::EndAt(end) => {
-                    Some(end).filter(|_| self.listening.sight.is_unsure(at) || at < self.listening.crowded_until)
+                    Some(end).filter(|_| self.listening.medium_sync.is_unsure(at) || at < self.listening.crowded_until)
                 }
                 Room::Join(end) => Some(end).filter(|_| at < self.listening.crowded_until),
                 Room::Free | Room::Wait(_) => None,
@@ -48,10 +44,12 @@ impl<P: Packet + Copy> Edca<P> {
         true
     }
 
-    /// Whether the link begins later, together with another one; the alarm is set if so.
-    pub(super) fn waits_for_partner(&mut self, now: Instant) -> bool {
-        let link = self.planner.link.id;
-        let partner = self.traffic.coupling.as_ref().and_then(|coupling| coupling.partner(link, now, PATIENCE));
+    /// Whether the link begins later, together with another one; the alarm is set if so. It waits at most as long as the
+    /// smallest window of the category lasts, within which the other one begins in most cases.
+    pub(super) fn waits_for_partner(&mut self, now: Instant, category: AccessCategory) -> bool {
+        let (link, config) = (self.planner.link.id, &self.planner.config);
+        let span = config.phy.slot * u64::from(config.functions[category.index()].cw_min);
+        let partner = self.traffic.coupling.as_ref().and_then(|coupling| coupling.partner(link, now, span));
         let Some(at) = partner else { return false };
         self.alarm = self.alarm.earlier(Alarm::of(at, Timer::Contention(Awaited::Access)));
         self.couple(|coupling, link| coupling.set_access(link, Some(now)));
@@ -73,7 +71,7 @@ impl<P: Packet + Copy> Edca<P> {
     pub(super) fn has_unsure_link(&self, at: Instant) -> bool {
         let link = self.planner.link.id;
         let has_partner = |coupling: &Coupling| coupling.has_unsure_partner(link, at);
-        self.listening.sight.is_unsure(at) || self.traffic.coupling.as_deref().is_some_and(has_partner)
+        self.listening.medium_sync.is_unsure(at) || self.traffic.coupling.as_deref().is_some_and(has_partner)
     }
     /// Whether another exchange may follow without regard to other links.
     pub(super) fn has_room(&self, id: QueueId, at: Instant) -> bool {
@@ -123,7 +121,7 @@ impl<P: Packet + Copy> Edca<P> {
                 exchange.until = end + slot;
             }
         });
-        self.listening.returns.push((at, Returning::Sends));
-        self.listening.returns.push((end, Returning::Sent));
+        self.listening.changes.push((at, Change::Sends));
+        self.listening.changes.push((end, Change::Sent));
     }
 }

@@ -17,8 +17,6 @@ use std::sync::Arc;
 
 /// The delimiter before each MPDU of an A-MPDU (9.7.1).
 const DELIMITER: u64 = 4;
-/// A symbol of 802.11ax and later with the shortest guard interval (27.3.10).
-const SYMBOL: Duration = Duration::from_nanos(13_600);
 /// The header of a subframe of an A-MSDU: two addresses and a length (9.3.2.2.2).
 const AMSDU_HEADER: u64 = 14;
 
@@ -141,21 +139,34 @@ impl Planner {
             }
         };
         let (data, psdu) = self.gather(queue, frames, bytes)?;
-        let answer = if data.mpdus().len() > 1 { Answer::BlockAck } else { Answer::Ack };
+        let answer = answer_to(&data);
         let airtime = self.config.data_time(&vector, Bytes::new(psdu));
         let fits = span.is_none_or(|span| airtime + self.answer_span(grade, answer) <= span);
         if !fits && !is_first {
             put_back(queue, &data);
             return None;
         }
-        let first = data.mpdus().first()?;
         let left = span.map(|span| span.saturating_sub(airtime + self.answer_span(grade, answer)));
         let next = left.map_or(Duration::ZERO, |left| self.next_exchange(queue, grade, left));
+        self.data(id, queue, (grade, Bytes::new(psdu), airtime), data, next)
+    }
+
+    /// A PPDU of a queue with these MPDUs, in a PSDU of this length; it reserves the medium for its answer and `next`.
+    fn data<P: Packet + Copy>(
+        &self,
+        id: QueueId,
+        queue: &TrafficQueue<P>,
+        (grade, psdu, airtime): (usize, Bytes, Duration),
+        data: DataMpdus<P>,
+        next: Duration,
+    ) -> Option<Planned<P>> {
+        let (first, answer) = (data.mpdus().first()?, answer_to(&data));
+        let vector = self.grade(grade).vector;
         let header = Frame {
             retry: first.attempts > 1,
             sequence: first.sequence,
             nav: duration_field(self.answer_span(grade, answer) + next),
-            ..self.frame(FrameKind::Data, self.link.address(queue.to), Bytes::new(psdu), vector.rate())
+            ..self.frame(FrameKind::Data, self.link.address(queue.to), psdu, vector.rate())
         };
         let ppdu = Ppdu { header, vector, tid: queue.tid, content: Content::Data(data) };
         Some(Planned { queue: id, grade, ppdu: Arc::new(ppdu), airtime, answer })
@@ -172,24 +183,16 @@ impl Planner {
     ) -> Option<Planned<P>> {
         let Grade { vector, psdu_max, .. } = *self.grade(grade);
         let most = if is_probe || !queue.is_agreed { 1 } else { self.config.aggregation.ampdu_frames };
-        // The ends may be half a symbol apart: less than the 8 us that are allowed (35.3.16.5).
-        let longest = self.config.longest_psdu(&vector, left + SYMBOL / 2).min(psdu_max);
+        let Vector::Mode(mode) = &vector else { return None };
+        // The ends are half a symbol apart at most, which is no more than the 8 us that are allowed (35.3.16.5).
+        let longest = self.config.longest_psdu(&vector, left + mode.symbol() / 2).min(psdu_max);
         let (data, psdu) = self.gather(queue, most, longest)?;
         if psdu > longest || !data.is_aggregate {
             put_back(queue, &data);
             return None;
         }
-        let first = data.mpdus().first()?;
-        let answer = if data.mpdus().len() > 1 { Answer::BlockAck } else { Answer::Ack };
-        let header = Frame {
-            retry: first.attempts > 1,
-            sequence: first.sequence,
-            nav: duration_field(self.answer_span(grade, answer)),
-            ..self.frame(FrameKind::Data, self.link.address(queue.to), Bytes::new(longest), vector.rate())
-        };
-        let airtime = self.config.data_time(&vector, Bytes::new(longest));
-        let ppdu = Ppdu { header, vector, tid: queue.tid, content: Content::Data(data) };
-        Some(Planned { queue: id, grade, ppdu: Arc::new(ppdu), airtime, answer })
+        let longest = Bytes::new(longest);
+        self.data(id, queue, (grade, longest, self.config.data_time(&vector, longest)), data, Duration::ZERO)
     }
 
     /// Time of the SIFS and the exchange that will follow in the same TXOP and format, of which `left` remains; zero if
@@ -322,6 +325,11 @@ impl Planner {
         let ppdu = Ppdu { header, vector: Vector::NonHt(rate), tid: queue.tid, content };
         Some(Planned { queue: id, grade, ppdu: Arc::new(ppdu), airtime, answer })
     }
+}
+
+/// The frame that MPDUs ask for.
+fn answer_to<P: Copy>(data: &DataMpdus<P>) -> Answer {
+    if data.mpdus().len() > 1 { Answer::BlockAck } else { Answer::Ack }
 }
 
 /// A PPDU with these MPDUs is not sent.

@@ -1,15 +1,14 @@
 //! The upper part of an EDCA station: packets that wait, by peer and traffic identifier, with the agreements of each.
 //! It knows of no medium and no link; a device with several links has one of these and several of those.
 
-use super::allocation::{Allocation, Allocator};
-use super::category::AccessCategory;
+use super::category::{AccessCategory, TIDS};
 use super::config::{EdcaConfig, RequestLink, window_max};
-use super::coupling::{Coupling, Pairs, Room};
+use super::coupling::{Coupling, Room};
 use super::emlsr::{Emlsr, OneRadio};
 use super::frames::{Ppdu, SEQUENCES, after, ahead};
 use super::link::{LinkId, Links};
 use super::originator::Originator;
-use super::peer::PeerTraits;
+use super::peer::{Peer, PeerTraits, Peers};
 use super::recipient::Recipient;
 use crate::frame::Address;
 use crate::service::{MacOutput, Msdu, Outcome};
@@ -22,9 +21,6 @@ use std::sync::Arc;
 fn is_at_or_behind(number: u16, other: u16) -> bool {
     ahead(other, number) < SEQUENCES / 2
 }
-
-/// Number of traffic identifiers that user priorities make.
-const TIDS: usize = 8;
 
 /// A queue of [`Traffic`], by its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,28 +106,6 @@ impl<P: Packet + Copy> TrafficQueue<P> {
     }
 }
 
-/// A multi-link peer.
-#[derive(Clone, Debug)]
-struct Peer {
-    device: Address,
-    /// The links that lead to it.
-    links: Links,
-    /// Those that carry each TID.
-    by_tid: [Links; TIDS],
-    /// The one on which it is asked for a block acknowledgement.
-    request_link: RequestLink,
-    /// Its delays, if it is in EMLSR mode.
-    emlsr: Option<Emlsr>,
-    /// Its pairs of links that disturb each other.
-    pairs: Pairs,
-    /// The part that puts packets for it to links, unless they wait for whichever link has the medium.
-    allocator: Option<Box<Allocator>>,
-    /// The links on which it listens: all, or that of the exchange under way, or none.
-    open: Links,
-    /// When it listens on all again, if it does not.
-    away_until: Instant,
-}
-
 /// Everything that waits at a station, and both ends of its agreements.
 #[derive(Clone, Debug)]
 pub(super) struct Traffic<P> {
@@ -141,7 +115,7 @@ pub(super) struct Traffic<P> {
     /// The same of frames to all, by link.
     broadcasts: Vec<[u16; TIDS]>,
     /// The multi-link peers.
-    peers: Vec<Peer>,
+    peers: Peers,
     /// The one radio of a device in EMLSR mode.
     pub radio: Option<OneRadio>,
     /// The doings of links that disturb each other, at this device or at a peer.
@@ -168,7 +142,7 @@ impl<P: Packet + Copy> Traffic<P> {
             queues: Vec::new(),
             places: Vec::new(),
             broadcasts: Vec::new(),
-            peers: Vec::new(),
+            peers: Peers::default(),
             radio: None,
             coupling: None,
             idle: [Links::default(); AccessCategory::COUNT],
@@ -184,28 +158,12 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// A link more leads to a multi-link peer.
     pub fn share(&mut self, device: Address, (link, tids): (LinkId, u8), traits: PeerTraits) {
-        let place = self.peers.iter().position(|known| known.device == device).unwrap_or_else(|| {
-            let PeerTraits { requests: request_link, emlsr, allocation } = traits;
-            let allocator = (allocation != Allocation::Shared).then(|| Box::new(Allocator::new(allocation)));
-            let (links, open, away_until) = (Links::default(), Links::default(), Instant::ZERO);
-            let (by_tid, pairs) = ([Links::default(); TIDS], Pairs::default());
-            self.peers.push(Peer { device, links, by_tid, request_link, emlsr, pairs, allocator, open, away_until });
-            self.peers.len() - 1
-        });
-        let peer = &mut self.peers[place];
-        peer.links.insert(link);
-        peer.open = peer.links;
-        for (_, links) in peer.by_tid.iter_mut().enumerate().filter(|(tid, _)| tids >> tid & 1 == 1) {
-            links.insert(link);
-        }
-        if let Some(allocator) = &mut peer.allocator {
-            allocator.add_link(link);
-        }
+        self.peers.reach(device, traits).add_link(link, tids);
     }
 
     /// Two links disturb each other, at a peer or at this device.
     pub fn couple(&mut self, at: Option<Address>, [a, b]: [LinkId; 2]) -> &mut Coupling {
-        if let Some(peer) = self.peers.iter_mut().find(|peer| Some(peer.device) == at) {
+        if let Some(peer) = at.and_then(|device| self.peers.get_mut(device)) {
             peer.pairs.add(a, b);
         }
         let coupling = self.coupling.get_or_insert_default();
@@ -220,7 +178,7 @@ impl<P: Packet + Copy> Traffic<P> {
         let Some(coupling) = &self.coupling else { return Room::Free };
         let queue = self.queue(id);
         let to = queue.to;
-        let pairs = self.peers.iter().find(|peer| peer.device == to).map(|peer| peer.pairs).unwrap_or_default();
+        let pairs = self.peers.get(to).map(|peer| peer.pairs).unwrap_or_default();
         match coupling.room(link, to, &pairs, at) {
             // No request goes beside data: its answer would come before those of the others.
             Room::EndAt(end) | Room::Join(end) if queue.needs_request(link) || queue.is_broadcast() => Room::Wait(end),
@@ -240,30 +198,26 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// A link has become taken or free.
     pub fn on_medium(&mut self, now: Instant, link: LinkId, is_taken: bool) {
-        for allocator in self.peers.iter_mut().filter_map(|peer| peer.allocator.as_deref_mut()) {
+        for allocator in self.peers.allocators() {
             allocator.on_medium(now, link, is_taken);
         }
     }
 
     /// This station sends on a link for this time.
     pub fn on_own_transmission(&mut self, now: Instant, link: LinkId, airtime: Duration) {
-        for allocator in self.peers.iter_mut().filter_map(|peer| peer.allocator.as_deref_mut()) {
+        for allocator in self.peers.allocators() {
             allocator.on_own_transmission(now, link, airtime);
         }
     }
 
     /// This number of MPDUs of a queue was acknowledged in answer to a PPDU on a link.
     pub fn on_served(&mut self, now: Instant, id: QueueId, link: LinkId, mpdus: u32) {
-        if self.queue(id).is_put
-            && let Some(allocator) = self.allocator(id)
+        let queue = &self.queues[usize::from(id.0)];
+        if queue.is_put
+            && let Some(allocator) = self.peers.get_mut(queue.to).and_then(|peer| peer.allocator.as_deref_mut())
         {
             allocator.on_served(now, link, mpdus);
         }
-    }
-
-    fn allocator(&mut self, id: QueueId) -> Option<&mut Allocator> {
-        let to = self.queue(id).to;
-        self.peers.iter_mut().find(|peer| peer.device == to)?.allocator.as_deref_mut()
     }
 
     /// Numbers packets of a queue as far as its window goes, and puts each to a link, where that is done.
@@ -274,12 +228,10 @@ impl<P: Packet + Copy> Traffic<P> {
         }
     }
     fn put_all(&mut self, now: Instant, id: QueueId, size: impl Fn(Bytes) -> u32) {
-        let to = self.queue(id).to;
-        let Self { peers, queues, .. } = self;
-        let Some(peer) = peers.iter_mut().find(|peer| peer.device == to) else { return };
+        let queue = &mut self.queues[usize::from(id.0)];
+        let Some(peer) = self.peers.get_mut(queue.to) else { return };
+        let links = peer.carrying(queue.tid);
         let Some(allocator) = peer.allocator.as_deref_mut() else { return };
-        let queue = &mut queues[usize::from(id.0)];
-        let links = peer.by_tid[usize::from(queue.tid) % TIDS];
         while queue.originator.has_space()
             && let Some((packet, arrival)) = queue.waiting.pop_front()
         {
@@ -290,46 +242,28 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// The delays of a peer in EMLSR mode.
     pub fn emlsr(&self, device: Address) -> Option<Emlsr> {
-        self.peers.iter().find(|peer| peer.device == device).and_then(|peer| peer.emlsr)
+        self.peers.get(device).and_then(|peer| peer.traits.emlsr)
     }
-    /// A peer in EMLSR mode listens on this link alone.
-    pub fn open_only(&mut self, device: Address, link: LinkId) {
-        self.set_open(device, |peer| peer.open = Links::of(link));
-    }
-    /// A peer in EMLSR mode listens nowhere until then; returns when it listens again, by all that is known.
-    pub fn close_until(&mut self, device: Address, until: Instant) -> Instant {
-        self.set_open(device, |peer| (peer.open, peer.away_until) = (Links::default(), peer.away_until.max(until)));
-        let peer = self.peers.iter().find(|peer| peer.device == device);
-        peer.map_or(until, |peer| peer.away_until)
-    }
-    /// The peers in EMLSR mode that listen on this link alone, with their delays.
-    pub fn at_link(&self, link: LinkId) -> Vec<(Address, Emlsr)> {
-        let is_there = |peer: &&Peer| peer.open == Links::of(link);
-        let there = self.peers.iter().filter(is_there);
-        there.filter_map(|peer| peer.emlsr.map(|delays| (peer.device, delays))).collect()
+    /// The peers that were called to a link, with their delays.
+    pub fn called_to(&self, link: LinkId) -> Vec<(Address, Emlsr)> {
+        let there = self.peers.iter().filter(|peer| peer.is_called_to(link));
+        there.filter_map(|peer| Some((peer.device, peer.traits.emlsr?))).collect()
     }
     /// Whether a packet for a device can follow in a TXOP on a link without an initial control frame.
     pub fn can_follow(&self, device: Address, link: LinkId) -> bool {
-        let peer = self.peers.iter().find(|peer| peer.device == device);
-        peer.is_none_or(|peer| peer.emlsr.is_none() || peer.open == Links::of(link))
+        self.peers.get(device).is_none_or(|peer| peer.traits.emlsr.is_none() || peer.is_called_to(link))
     }
-    /// A peer that was away until now listens on all links.
-    pub fn reopen(&mut self, device: Address, now: Instant) {
-        self.set_open(device, |peer| {
-            if peer.open == Links::default() && peer.away_until <= now {
-                peer.open = peer.links;
-            }
-        });
-    }
-    fn set_open(&mut self, device: Address, set: impl Fn(&mut Peer)) {
-        let Some(peer) = self.peers.iter_mut().find(|peer| peer.device == device) else { return };
-        set(peer);
-        let (open, by_tid) = (peer.open, peer.by_tid);
-        for (tid, mapped) in (0..).zip(by_tid) {
+    /// Changes the links on which a peer listens, and with them those of its queues.
+    pub fn set_open<R>(&mut self, device: Address, set: impl FnOnce(&mut Peer) -> R) -> Option<R> {
+        let peer = self.peers.get_mut(device)?;
+        let result = set(peer);
+        let reached: [Links; TIDS] = std::array::from_fn(|tid| peer.reached_by(tid as u8));
+        for (tid, links) in (0..).zip(reached) {
             if let Some(id) = self.find(device, tid) {
-                self.queue_mut(id).links = open.and(mapped);
+                self.queue_mut(id).links = links;
             }
         }
+        Some(result)
     }
 
     /// A link has nothing to send in a category, or contends.
@@ -409,10 +343,9 @@ impl<P: Packet + Copy> Traffic<P> {
 
     fn add_queue(&mut self, to: Address, tid: u8, link: LinkId) {
         let is_agreed = self.has_agreements && to != Address::BROADCAST;
-        let peer = self.peers.iter().find(|peer| peer.device == to);
-        let (links, request_link) = peer.map_or((Links::of(link), RequestLink::OfData), |peer| {
-            (peer.open.and(peer.by_tid[usize::from(tid) % TIDS]), peer.request_link)
-        });
+        let peer = self.peers.get(to);
+        let links = peer.map_or(Links::of(link), |peer| peer.reached_by(tid));
+        let request_link = peer.map_or(RequestLink::OfData, |peer| peer.traits.requests);
         let is_put = is_agreed && peer.is_some_and(|peer| peer.allocator.is_some());
         self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(self.queues.len() as u16));
         self.queues.push(TrafficQueue {

@@ -105,7 +105,7 @@ impl MultiLinkDevice {
                     on_way(peer, &mut |count| count.on_ppdu(ppdu, *airtime));
                 }
             }
-            MacOutput::Transmit { frame, airtime, .. } if frame.kind == FrameKind::Rts => {
+            MacOutput::Transmit { frame, airtime, .. } if matches!(frame.kind, FrameKind::Rts | FrameKind::MuRts) => {
                 if let Some(peer) = self.peer_mut(frame.to) {
                     on_way(peer, &mut |count| count.on_rts(*airtime));
                 }

@@ -211,6 +211,14 @@ fn configs() -> impl Strategy<Value = EdcaConfig> {
     })
 }
 
+/// Those of devices, which have agreements.
+fn with_agreements() -> impl Strategy<Value = EdcaConfig> {
+    configs().prop_map(|mut config| {
+        config.aggregation.ampdu = config.aggregation.ampdu.or(Some(Bytes::new(65_535)));
+        config
+    })
+}
+
 /// A packet of the property tests: who sends it, how many further its receiver is, its category, and when \[us\].
 type Sending = (usize, u32, usize, u64);
 
@@ -279,7 +287,7 @@ proptest! {
     /// The same of devices with several links, of which one dies and returns. They have agreements.
     #[test]
     fn links_share_numbers_window_and_order(
-        mut config in configs(),
+        config in with_agreements(),
         seed: u64,
         links in 2u32..4,
         requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
@@ -288,7 +296,6 @@ proptest! {
         outage in (0usize..3, 0u64..40_000, 0u64..40_000),
         packets in sendings(),
     ) {
-        config.aggregation.ampdu = config.aggregation.ampdu.or(Some(Bytes::new(65_535)));
         let mut air = Air::of_modes(config, &[None; 3], links, (requests, allocation), seed);
         air.fate = losses(seed, permille, 60_000);
         air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
@@ -299,7 +306,7 @@ proptest! {
     /// never sends on two links at once.
     #[test]
     fn nothing_is_lost_where_one_radio_moves(
-        mut config in configs(),
+        config in with_agreements(),
         seed: u64,
         links in 2u32..4,
         modes in (modes(), modes()),
@@ -309,7 +316,6 @@ proptest! {
         outage in (0usize..3, 0u64..40_000, 0u64..40_000),
         packets in sendings(),
     ) {
-        config.aggregation.ampdu = config.aggregation.ampdu.or(Some(Bytes::new(65_535)));
         let packets = through_the_first(&packets);
         let mut air = Air::of_modes(config, &[None, modes.0, modes.1], links, (requests, allocation), seed);
         air.fate = losses(seed, permille, 60_000);
@@ -325,7 +331,7 @@ proptest! {
     /// sends, also where a peer calls at the wrong time.
     #[test]
     fn nothing_is_lost_where_links_disturb_each_other(
-        mut config in configs(),
+        config in with_agreements(),
         seed: u64,
         links in 2u32..4,
         coupled in (any::<bool>(), any::<bool>()),
@@ -334,7 +340,6 @@ proptest! {
         permille in [0u32..500, 0u32..500, 0u32..500],
         packets in sendings(),
     ) {
-        config.aggregation.ampdu = config.aggregation.ampdu.or(Some(Bytes::new(65_535)));
         let mut air = Air::of_modes(config, &[None; 3], links, (requests, allocation), seed);
         for station in [(coupled.0, 1), (coupled.1, 2)].into_iter().filter(|pair| pair.0).map(|pair| pair.1) {
             air.couple(station);

@@ -31,7 +31,7 @@ pub(super) fn tids(view: &View<'_>, names: &[String]) -> Vec<u8> {
         };
         names.iter().zip(masks).map(of).collect::<Vec<_>>().join(", ")
     };
-    view.read("tid_to_link", "every link carries every TID".to_owned(), "the default mapping", |value| {
+    view.read("tid_to_link", "every link carries every TID".to_owned(), "no TID is mapped", |value| {
         let Data::Table(table) = &value.data else {
             let help = "write { vo = [\"six\"] }: categories or TIDs, each with its links";
             return Err(Complaint::new(format!("a table is needed, this is {}", value.kind()), help));
