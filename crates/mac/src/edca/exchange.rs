@@ -68,16 +68,7 @@ impl<P: Packet + Copy> Edca<P> {
             return function.backoff.draw(at);
         };
         let room = self.room(id, at);
-        let queue = self.traffic.queue_mut(id);
-        let planned = match room {
-            Room::EndAt(end) => self.planner.plan_beside(id, queue, end.saturating_since(at), pick),
-            Room::Join(end) => {
-                let announced = self.planner.config.announced_time(&self.planner.config.data);
-                self.planner.plan_beside(id, queue, end.saturating_since(at + announced), pick)
-            }
-            Room::Free | Room::Wait(_) => self.planner.plan(id, queue, span, true, pick),
-        };
-        let Some(planned) = planned else {
+        let Some(planned) = self.plan_first(id, (room, at), span, pick) else {
             if let Room::EndAt(end) | Room::Join(end) = room {
                 // Too little time is left beside the other link.
                 let function = &mut self.functions[category.index()];
@@ -103,6 +94,25 @@ impl<P: Packet + Copy> Edca<P> {
         match announcement {
             None => self.send_planned(&planned, at, access),
             Some(announcement) => self.announce(&planned, announcement, at, access),
+        }
+    }
+
+    /// The first PPDU of a TXOP at `at`, in the room that other links leave.
+    fn plan_first(
+        &mut self,
+        id: QueueId,
+        (room, at): (Room, Instant),
+        span: Option<Duration>,
+        pick: Pick,
+    ) -> Option<Planned<P>> {
+        let (planner, queue) = (&self.planner, self.traffic.queue_mut(id));
+        match room {
+            Room::EndAt(end) => planner.plan_beside(id, queue, end.saturating_since(at), pick),
+            Room::Join(end) => {
+                let announced = planner.config.announced_time(&planner.config.data);
+                planner.plan_beside(id, queue, end.saturating_since(at + announced), pick)
+            }
+            Room::Free | Room::Wait(_) => planner.plan(id, queue, span, true, pick),
         }
     }
 

@@ -44,8 +44,8 @@ impl<P: Packet + Copy> Edca<P> {
         true
     }
 
-    /// Whether the link begins later, together with another one; the alarm is set if so. It waits at most as long as the
-    /// smallest window of the category lasts, within which the other one begins in most cases.
+    /// Whether the link begins later, together with another one; the alarm is set if so. It waits at most as long as
+    /// the smallest window of the category lasts, within which the other one begins in most cases.
     pub(super) fn waits_for_partner(&mut self, now: Instant, category: AccessCategory) -> bool {
         let (link, config) = (self.planner.link.id, &self.planner.config);
         let span = config.phy.slot * u64::from(config.functions[category.index()].cw_min);
