@@ -17,6 +17,7 @@ fn packet(index: usize) -> External {
 /// each.
 fn carry(spec: &Spec, count: usize) -> (usize, Vec<FreeSpace>) {
     let mut world = World::new(spec, 1, None).unwrap();
+    world.open_to_outside();
     let mut spaces = Vec::new();
     for index in 0..count {
         world.run_until(Instant::ZERO + Duration::from_millis(1_000 + 10 * index as u64), &mut |_| {});

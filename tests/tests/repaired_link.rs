@@ -51,6 +51,7 @@ loss = "none"
 fn carry(text: &str, lengths: &[u32], seed: u64) -> (Vec<u32>, usize) {
     let spec = spec(text);
     let mut world = World::new(&spec, seed, None).unwrap();
+    world.open_to_outside();
     let [from, to] = [0, 1].map(NodeId::new);
     for (index, &len) in lengths.iter().enumerate() {
         world.run_until(Instant::ZERO + Duration::from_millis(10) * index as u64, &mut |_| {});

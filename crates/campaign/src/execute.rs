@@ -6,10 +6,10 @@ use crate::scratch::{Files, Place};
 use airbraid_sim::record::Sinks;
 use airbraid_sim::scenario::Plan;
 use airbraid_sim::scenario::spec::{Pcap, Spec};
-use airbraid_sim::{Recordings, RunOptions, RunOutput};
+use airbraid_sim::{Recordings, RunOptions, RunOutput, Task, Threads};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// The recordings of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +61,8 @@ pub struct Job<'a> {
     /// The seed of this replication.
     pub seed: u64,
     pub recorded: Recorded<'a>,
+    /// Threads that the run may use: more than one where there are fewer runs than threads.
+    pub threads: usize,
 }
 
 /// Does one run. It reports its progress at times as a share between 0 and 1, and is told whether to go on.
@@ -79,12 +81,32 @@ pub fn simulate(job: &Job<'_>, go_on: &mut dyn FnMut(f64) -> bool) -> Result<Run
     let spec = if asks && !scenario { Cow::Owned(unrecorded(job.spec)) } else { Cow::Borrowed(job.spec) };
     let mut files = place.map(Files::new);
     let sinks = files.as_mut().map(|files| files as &mut dyn Sinks);
-    let options = RunOptions { recordings, sinks, limits, courses, on_progress: Some(go_on) };
-    let outcome = airbraid_sim::run(&spec, job.seed, options).map_err(|e| e.to_string());
+    let elsewhere = AtomicU64::new(0);
+    let carry_out = |tasks: Vec<Task<'_>>, own: &mut dyn FnMut()| side_by_side(tasks, own, &elsewhere);
+    let threads = Some(Threads { count: job.threads, carry_out: &carry_out });
+    let options = RunOptions { recordings, sinks, limits, courses, on_progress: Some(go_on), threads };
+    let mut outcome = airbraid_sim::run(&spec, job.seed, options).map_err(|e| e.to_string());
+    if let Ok(output) = &mut outcome {
+        output.result.cpu_s = elsewhere.into_inner() as f64 / 1e9;
+    }
     if let (Err(_), Some(files)) = (&outcome, files) {
         files.remove();
     }
     outcome
+}
+
+/// Carries out parts of a run on threads of their own, beside one on this thread; `elsewhere` gets the processor time
+/// of the others \[ns\].
+fn side_by_side(tasks: Vec<Task<'_>>, own: &mut dyn FnMut(), elsewhere: &AtomicU64) {
+    std::thread::scope(|scope| {
+        for task in tasks {
+            scope.spawn(|| {
+                task();
+                elsewhere.fetch_add((thread_cpu_s().unwrap_or(0.0) * 1e9) as u64, Ordering::Relaxed);
+            });
+        }
+        own();
+    });
 }
 
 /// The settings of a campaign.
@@ -96,6 +118,16 @@ pub struct Settings<'a> {
     pub recorded: Recorded<'a>,
     /// Set to stop at the next report of progress.
     pub stop: &'a AtomicBool,
+}
+
+impl Settings<'_> {
+    /// The number of threads.
+    fn threads(&self) -> usize {
+        match self.jobs {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            jobs => jobs,
+        }
+    }
 }
 
 /// The reason why a campaign gave no result.
@@ -156,7 +188,9 @@ pub fn execute_until_stopped(
     runner: &Runner<'_>,
     progress: &(dyn Fn(usize, f64) + Sync),
 ) -> Result<Done, Failure> {
-    let (cell_of, jobs): (Vec<usize>, Vec<Job<'_>>) = jobs(plan, settings.recorded).into_iter().unzip();
+    let (cell_of, mut jobs): (Vec<usize>, Vec<Job<'_>>) = jobs(plan, settings.recorded).into_iter().unzip();
+    let threads = settings.threads() / jobs.len().max(1);
+    jobs.iter_mut().for_each(|job| job.threads = threads.max(1));
     let keep = |_, outcome: Result<RunOutput, String>| {
         // What a failed campaign would still compute is of no use; runs that this stops are not to blame.
         outcome.map_err(|message| if settings.stop.swap(true, Ordering::Relaxed) { None } else { Some(message) })
@@ -226,7 +260,7 @@ fn jobs<'a>(plan: &'a Plan, recorded: Recorded<'a>) -> Vec<(usize, Job<'a>)> {
             let spec = &plan.cells[index].spec;
             (0..replications).map(move |k| {
                 let recorded = if k == 0 { recorded.of_cell(index, plan.cells.len()) } else { recorded.of_all() };
-                (index, Job { spec, seed: seed.wrapping_add(u64::from(k)), recorded })
+                (index, Job { spec, seed: seed.wrapping_add(u64::from(k)), recorded, threads: 1 })
             })
         })
         .collect()
@@ -254,7 +288,8 @@ pub fn once(job: &Job<'_>, runner: &Runner<'_>, go_on: &mut dyn FnMut(f64) -> bo
     let caught = catch_unwind(AssertUnwindSafe(|| runner(job, go_on)));
     let mut outcome = caught.map_err(|panic| panic_text(&*panic))??;
     outcome.result.wall_s = wall.elapsed().as_secs_f64();
-    outcome.result.cpu_s = match (cpu, thread_cpu_s()) {
+    // What the runner has put there is the time of other threads.
+    outcome.result.cpu_s += match (cpu, thread_cpu_s()) {
         (Some(before), Some(after)) => after - before,
         _ => outcome.result.wall_s,
     };

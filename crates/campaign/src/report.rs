@@ -6,6 +6,7 @@ use airbraid_sim::RunOutput;
 use airbraid_sim::metric;
 use airbraid_sim::result::RunResult;
 use airbraid_sim::scenario::Plan;
+use indexmap::IndexMap;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::path::{Path, PathBuf};
@@ -30,8 +31,7 @@ pub struct CellResult {
     #[serde(serialize_with = "as_map")]
     pub set: Vec<(String, serde_json::Value)>,
     /// Each number over the replications, by its name.
-    #[serde(serialize_with = "as_map")]
-    pub summary: Vec<(String, Summary)>,
+    pub summary: IndexMap<String, Summary>,
     /// One for each replication, by seed.
     pub runs: Vec<RunResult>,
     /// The cell as text for a person.
@@ -70,32 +70,34 @@ pub fn explanation(plan: &Plan) -> serde_json::Value {
         "cells": plan.cells.len(),
         "sweep": axes.collect::<Vec<_>>(),
         "values": plan.resolved,
+        "parts": plan.parts(),
         "warnings": plan.warnings,
     })
 }
 
 /// Each metric over `runs`, in the order in which it first occurs; a reason for drops that a run does not have is 0.
-pub fn summarise(runs: &[RunResult], quantiles: &mut Quantiles) -> Vec<(String, Summary)> {
-    let mut names: Vec<String> = Vec::new();
-    let mut values: std::collections::BTreeMap<String, Vec<f64>> = std::collections::BTreeMap::new();
-    for run in runs {
-        for (name, value) in metric::of(run) {
-            let list = values.entry(name.clone()).or_insert_with(|| {
-                names.push(name);
-                Vec::new()
-            });
-            list.push(value);
-        }
+pub fn summarise(runs: &[RunResult], quantiles: &mut Quantiles) -> IndexMap<String, Summary> {
+    let mut values: IndexMap<String, Vec<f64>> = IndexMap::new();
+    for (name, value) in runs.iter().flat_map(metric::of) {
+        values.entry(name).or_default().push(value);
     }
-    let summary = |name: String| {
-        let mut list = values.remove(&name).unwrap_or_default();
-        if name.starts_with("drops.") {
+    let summary = |(name, mut list): (String, Vec<f64>)| {
+        if name.starts_with(DROPS) {
             list.resize(runs.len(), 0.0);
         }
         let summary = Summary::of(&list, quantiles);
         (name, summary)
     };
-    names.into_iter().map(summary).collect()
+    values.into_iter().map(summary).collect()
+}
+
+/// Metrics of packets that were dropped: a reason that did not occur is not named.
+const DROPS: &str = "drops.";
+
+/// The summary of a metric over `runs` runs by its name; drops for a reason that did not occur are 0.
+pub fn metric_of(summary: &IndexMap<String, Summary>, runs: usize, key: &str) -> Option<Summary> {
+    let none_dropped = || key.starts_with(DROPS).then(|| Summary::of(&vec![0.0; runs], &mut Quantiles::default()));
+    summary.get(key).cloned().or_else(none_dropped)
 }
 
 impl CellResult {
@@ -107,12 +109,7 @@ impl CellResult {
 
     /// The summary of a metric by its name; drops for a reason that did not occur are 0.
     pub fn metric(&self, key: &str) -> Option<Summary> {
-        let found = self.summary.iter().find(|(name, _)| name == key).map(|(_, summary)| summary.clone());
-        let none_dropped = || {
-            let zeros = vec![0.0; self.runs.len()];
-            key.starts_with("drops.").then(|| Summary::of(&zeros, &mut Quantiles::default()))
-        };
-        found.or_else(none_dropped)
+        metric_of(&self.summary, self.runs.len(), key)
     }
 }
 

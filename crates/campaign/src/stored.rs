@@ -6,10 +6,12 @@
 use crate::earlier::Earlier;
 use crate::files::{COURSES, SUMMARY};
 use crate::made::Made;
-use crate::statistics::{Quantiles, Summary};
+use crate::report::metric_of;
+use crate::statistics::Summary;
 use crate::verdict::{Verdict, judge_by};
 use airbraid_sim::limits::{Cause, FlowLimits, Limit, OnTheWay};
 use airbraid_sim::scenario::Plan;
+use indexmap::IndexMap;
 use serde_json::Value;
 use std::path::Path;
 
@@ -30,7 +32,7 @@ pub struct Stored {
 #[derive(Clone, Debug)]
 pub struct StoredCell {
     /// Each number over the replications, by its name, in the order of the summary.
-    pub summary: Vec<(String, Summary)>,
+    pub summary: IndexMap<String, Summary>,
     /// One for each replication, as `--json` has it.
     pub runs: Vec<Value>,
     /// The samples of the first replication, as `airbraid_sim::record::Courses`; null where there are none.
@@ -129,12 +131,7 @@ fn pictures(dir: &Path) -> Result<Vec<String>, String> {
 impl StoredCell {
     /// The summary of a metric by its name; drops for a reason that did not occur are 0.
     pub fn metric(&self, key: &str) -> Option<Summary> {
-        let found = self.summary.iter().find(|(name, _)| name == key).map(|(_, summary)| summary.clone());
-        let none_dropped = || {
-            let zeros = vec![0.0; self.runs.len()];
-            key.starts_with("drops.").then(|| Summary::of(&zeros, &mut Quantiles::default()))
-        };
-        found.or_else(none_dropped)
+        metric_of(&self.summary, self.runs.len(), key)
     }
 
     /// The flows of the first replication: those of all.

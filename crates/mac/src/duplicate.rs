@@ -6,18 +6,22 @@ use crate::frame::Address;
 /// The last sequence number from each sender.
 #[derive(Clone, Debug, Default)]
 pub struct DuplicateFilter {
-    last: Vec<Option<u16>>,
+    /// In the order of their addresses: few send to one station, whatever the number of stations.
+    last: Vec<(Address, u16)>,
 }
 
 impl DuplicateFilter {
     /// Whether a frame of `sequence` from `from` with this retry bit is new; remembers it.
     pub fn is_new(&mut self, from: Address, sequence: u16, retry: bool) -> bool {
-        let index = from.0 as usize;
-        if index >= self.last.len() {
-            self.last.resize(index + 1, None);
+        match self.last.binary_search_by_key(&from, |(sender, _)| *sender) {
+            Ok(place) => {
+                let last = std::mem::replace(&mut self.last[place].1, sequence);
+                !(retry && last == sequence)
+            }
+            Err(place) => {
+                self.last.insert(place, (from, sequence));
+                true
+            }
         }
-        let again = retry && self.last[index] == Some(sequence);
-        self.last[index] = Some(sequence);
-        !again
     }
 }

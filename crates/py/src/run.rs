@@ -39,7 +39,7 @@ fn play(spec: &Spec, seed: u64, recorded: Recorded<'_>) -> PyResult<RunOutput> {
         signal = Python::attach(|py| py.check_signals()).err();
         signal.is_none()
     };
-    let outcome = once(&Job { spec, seed, recorded }, &simulate, &mut go_on);
+    let outcome = once(&Job { spec, seed, recorded, threads: 1 }, &simulate, &mut go_on);
     match (signal, outcome) {
         (Some(signal), _) => Err(signal),
         (None, outcome) => outcome.map_err(|message| Kind::Run.with(&message)),

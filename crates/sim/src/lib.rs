@@ -5,6 +5,7 @@
 //! it, without a run.
 
 pub mod facts;
+mod failure;
 pub mod killer;
 pub mod limits;
 pub mod metric;
@@ -16,11 +17,14 @@ mod recorder;
 pub mod result;
 mod run;
 pub mod scenario;
+mod side_by_side;
 mod timers;
 mod world;
 
+pub use failure::RunError;
 pub use recorder::{CAPTURE, FRAMES, PERFETTO, Payloads, Recorder, Recordings, TIMELINE};
-pub use run::{RunError, RunOptions, RunOutput, run};
+pub use run::{RunOptions, RunOutput, run};
+pub use side_by_side::{Task, Threads};
 pub use world::{
     Delivery, DropReason, External, FlowId, FrameEvent, FreeSpace, HostAddress, Level, LinkDirection, LinkTrunkEnd,
     Loss, Msdu, MsduKind, NodeId, Observer, PayloadHandle, RadioId, RadioTrunkEnd, Record, World, drawn,

@@ -1,12 +1,13 @@
 //! One run: a resolved scenario and a seed in, facts and recordings out.
 
+use crate::failure::RunError;
 use crate::record::Courses;
-use crate::record::sink::{Memory, Named, RecordError, RecordedFile, Sinks};
+use crate::record::sink::{Memory, Named, RecordedFile, Sinks};
 use crate::recorder::{Recorder, Recordings};
 use crate::result::RunResult;
 use crate::scenario::spec::Spec;
+use crate::side_by_side::{self, Threads};
 use crate::world::{Interrupted, Observer, World, drawn};
-use airbraid_net::Refusal;
 
 /// Recordings besides the facts.
 #[derive(Default)]
@@ -21,6 +22,8 @@ pub struct RunOptions<'a> {
     pub courses: bool,
     /// Hears now and then how much is done, between 0 and 1; answers whether to go on.
     pub on_progress: Option<&'a mut dyn FnMut(f64) -> bool>,
+    /// Threads for parts of the scenario that have nothing to do with each other; `None`: the caller's.
+    pub threads: Option<Threads<'a>>,
 }
 
 /// The result of a run.
@@ -40,20 +43,6 @@ impl RunOutput {
     }
 }
 
-/// Why a run gave nothing.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RunError {
-    /// It was told to stop.
-    #[error(transparent)]
-    Interrupted(#[from] Interrupted),
-    /// A model refuses a parameter that the scenario's checks let through.
-    #[error("{} must {}", .0.parameter, .0.must)]
-    Refused(Refusal),
-    /// A recording cannot be written.
-    #[error("cannot write {0}")]
-    Record(#[from] RecordError),
-}
-
 /// Plays `spec` once with the random streams of `seed`.
 ///
 /// # Errors
@@ -61,10 +50,16 @@ pub enum RunError {
 pub fn run(spec: &Spec, seed: u64, options: RunOptions<'_>) -> Result<RunOutput, RunError> {
     let spec = &*drawn(spec, seed);
     let mut go_on = |_| true;
-    let RunOptions { recordings, sinks, limits, courses, on_progress } = options;
+    let RunOptions { recordings, sinks, limits, courses, on_progress, threads } = options;
     let besides = Besides { limits, courses };
     let on_progress = on_progress.unwrap_or(&mut go_on);
     if !recordings.are_needed(spec) {
+        if let Some(threads) = threads.filter(|threads| threads.count > 1 && !courses)
+            && let Some(shares) = side_by_side::shares(spec, seed, threads)
+        {
+            let result = side_by_side::play((spec, seed), shares, limits, threads, on_progress)?;
+            return Ok(RunOutput { result, files: Vec::new(), courses: None });
+        }
         let world = World::new(spec, seed, None).map_err(RunError::Refused)?;
         let (result, courses) = play(world, besides, on_progress)?;
         return Ok(RunOutput { result, files: Vec::new(), courses });

@@ -140,7 +140,7 @@ impl Bench {
         }
         state.open.insert(key.clone());
         drop(state);
-        let job = Job { spec: &spec, seed, recorded: Recorded::default() };
+        let job = Job { spec: &spec, seed, recorded: Recorded::default(), threads: 1 };
         let mut go_on = |_| !self.stop.load(Ordering::Relaxed);
         let outcome = once(&job, &simulate, &mut go_on);
         let mut state = self.lock();

@@ -199,7 +199,7 @@ impl Runs {
         let planned: Vec<&Planned> = order.iter().map(|i| &self.jobs[*i]).collect();
         let recorded = if self.needs_limits { Recorded::LIMITS } else { Recorded::default() };
         let jobs: Vec<Job<'_>> =
-            planned.iter().map(|job| Job { spec: &job.spec, seed: job.key.seed, recorded }).collect();
+            planned.iter().map(|job| Job { spec: &job.spec, seed: job.key.seed, recorded, threads: 1 }).collect();
         let (outcomes, unkept) = std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::channel();
             let writer = store.map(|store| scope.spawn(move || write(store, &receiver)));

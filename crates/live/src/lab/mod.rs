@@ -283,6 +283,7 @@ fn drive(
         let observer = recorder.as_mut().map(|recorder| Box::new(recorder) as Box<dyn Observer + '_>);
         let refused = |refusal| LabError::Input(RunError::Refused(refusal).to_string());
         let mut world = World::new(spec, spec.seed, observer).map_err(refused)?;
+        world.open_to_outside();
         crate::clock::keep_time();
         let failed = |error| LabError::io("the lab's interfaces")(error);
         let driver = Driver::new(&mut world, layout, tuns, &payloads, spec.record.interval).map_err(failed)?;

@@ -2,6 +2,7 @@
 
 use super::plan::{Plan, Resolved};
 use super::tree::NAMED_LISTS;
+use crate::world::{drawn, parts};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -38,10 +39,33 @@ impl Plan {
             };
             let _ = writeln!(out, "  {} {}{cells}", expectation.metric, expectation.bounds());
         }
+        let parts = self.parts();
+        if parts.len() > 1 {
+            let _ =
+                writeln!(out, "\n{} parts that have nothing to do with each other, for as many cores:", parts.len());
+            for part in parts.iter().take(PARTS_SHOWN) {
+                let _ = writeln!(out, "  {}", first_of(part));
+            }
+            if parts.len() > PARTS_SHOWN {
+                let _ = writeln!(out, "  and {} more", parts.len() - PARTS_SHOWN);
+            }
+        }
         for warning in &self.warnings {
             let _ = writeln!(out, "\nwarning: {warning}");
         }
         out
+    }
+
+    /// The nodes of each part of the first cell that has nothing to do with the others.
+    pub fn parts(&self) -> Vec<Vec<&str>> {
+        let Some(spec) = self.cells.first().map(|cell| &cell.spec) else { return Vec::new() };
+        let spec_of_seed = drawn(spec, spec.seed);
+        let numbers = parts(&spec_of_seed, spec.seed);
+        let mut named = vec![Vec::new(); numbers.iter().max().map_or(0, |last| last + 1)];
+        for (number, node) in numbers.into_iter().zip(&spec.nodes) {
+            named[number].push(node.name.as_str());
+        }
+        named
     }
 
     /// An origin with the name of the scenario's file alone, without its directories.
@@ -50,6 +74,20 @@ impl Plan {
             Some((directory, _)) if !directory.is_empty() => from.replacen(&format!("{directory}/"), "", 1),
             _ => from.to_owned(),
         }
+    }
+}
+
+/// Parts that are listed one by one.
+const PARTS_SHOWN: usize = 12;
+/// Nodes of a part that are named one by one.
+const NODES_SHOWN: usize = 6;
+
+/// The first nodes of a part, and how many more there are.
+fn first_of(part: &[&str]) -> String {
+    let first = part.iter().take(NODES_SHOWN).copied().collect::<Vec<_>>().join(", ");
+    match part.len().saturating_sub(NODES_SHOWN) {
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 

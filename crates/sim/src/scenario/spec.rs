@@ -480,6 +480,19 @@ pub enum ChangeKind {
     },
 }
 
+impl ChangeKind {
+    /// The node that it is at, or one of the two.
+    pub fn node(&self, spec: &Spec) -> usize {
+        match self {
+            Self::RadioUp { node, .. } | Self::RadioBer { node, .. } => *node,
+            Self::LinkUp { link, .. }
+            | Self::LinkRate { link, .. }
+            | Self::LinkLoss { link, .. }
+            | Self::LinkMtu { link, .. } => spec.links[*link].between[0],
+        }
+    }
+}
+
 /// The radios whose frames are captured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Pcap {

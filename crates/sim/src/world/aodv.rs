@@ -12,6 +12,7 @@ use super::packet::DropReason;
 use super::port::radio::RadioPort;
 use super::radio_map::RadioMap;
 use super::resolution::Resolver;
+use super::share::Things;
 use super::wakeups::MachineId;
 use crate::metric::{Flat, Metrics};
 use crate::result::RoutingResult;
@@ -85,6 +86,12 @@ impl AodvRouters {
     pub fn result(&self) -> RoutingResult {
         let counts = AodvStats::total(self.nodes.iter().map(|node| node.machine.stats()));
         RoutingResult { counts: Flat(counts), messages_lost: self.lost, loops: self.loops }
+    }
+
+    /// Takes over the machines of other nodes, and what was counted of them.
+    pub fn take_over(&mut self, other: Self, things: &Things) {
+        self.nodes.take_over(other.nodes, |node| things.nodes.has(NodeId::new(node)));
+        (self.loops, self.lost) = (self.loops + other.loops, self.lost + other.lost);
     }
 
     /// Whether the next hops for `destination` lead from `node` back to it.

@@ -1,7 +1,6 @@
 //! The scheduled events of a scenario: starts of flows, changes, and samples for the series.
 
 use super::World;
-use super::flow::Transport;
 use super::host::Event;
 use super::id::{ChangeId, FlowId, LinkDirection, RadioId};
 use super::network::Forwarding;
@@ -58,9 +57,8 @@ impl World<'_> {
         let state = &mut self.flows.table[flow];
         state.addresses = [state.from, state.to].map(|node| hosts.open(node, flow, via));
         let [source, destination] = state.addresses;
-        if let Transport::Udp { port, .. } = &mut state.transport {
-            *port = hosts.next_hop(&self.network.routes, state.from, source, destination);
-        }
+        let port = hosts.next_hop(&self.network.routes, state.from, source, destination);
+        self.flows.move_to(flow, port);
     }
 
     /// A change of the scenario takes effect.

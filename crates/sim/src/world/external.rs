@@ -5,11 +5,12 @@
 //! driver keeps them under a handle, and hears when the packet has arrived and when its last copy is gone.
 
 use super::World;
+use super::build::all_journeys;
 use super::id::{FlowId, LinkDirection, NodeId, PayloadHandle, PortId, RadioId};
 use super::observe::Place;
 use super::packet::{Body, NewPacket};
 use super::port::FreeSpace;
-use super::routing::trunk_port;
+use super::routing::{Routes, trunk_port};
 use crate::result::MacResult;
 use crate::scenario::spec::Interface;
 use airbraid_engine::TrafficClass;
@@ -46,6 +47,12 @@ pub struct Delivery {
 }
 
 impl World<'_> {
+    /// Finds the routes of all nodes to all, before the first event: an outside driver may send between any two.
+    pub fn open_to_outside(&mut self) {
+        let edges = self.ports.edges(self.spec, &self.radio_map, &mut self.host.medium);
+        self.network.routes = Routes::new(self.spec, &edges, &all_journeys(self.spec));
+    }
+
     /// Carries out every event up to `until`, which is then the world's time; `on_event` hears the time of each.
     pub fn run_until(&mut self, until: Instant, on_event: &mut dyn FnMut(Instant)) {
         while let Some(at) = self.process_next(until) {

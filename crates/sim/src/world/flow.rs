@@ -23,6 +23,8 @@ pub struct Flow {
     pub(super) class: TrafficClass,
     /// Their user priority.
     pub(super) priority: u8,
+    /// Whether it sends datagrams as fast as its port takes them.
+    pub(super) is_greedy: bool,
     pub(super) application: Application,
     pub(super) transport: Transport,
     pub(super) counts: Counts,
@@ -51,7 +53,9 @@ impl Flow {
         let application = Application::new(spec.source, chunk.max(Bytes::new(1)), gaps)?;
         let addresses = [from.address(), to.address()];
         let counts = Counts::new(spec.deadline, interval);
-        Ok(Self { from, to, addresses, class: spec.class, priority: spec.priority, application, transport, counts })
+        let is_greedy = matches!(transport, Transport::Udp { .. }) && spec.source.rate().is_none();
+        let (class, priority) = (spec.class, spec.priority);
+        Ok(Self { from, to, addresses, class, priority, is_greedy, application, transport, counts })
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::flow::{Flow, Transport};
 use super::frame::PacketRef;
+use super::greedy::GreedyFlows;
 use super::host::{Host, Work};
 use super::id::{FlowId, FlowMachine, FlowPart, HostAddress, NodeId, PortId, Table};
 use super::observe::Level;
@@ -20,24 +21,23 @@ pub struct Flows {
     pub table: Table<FlowId, Flow>,
     /// Nothing is counted before.
     pub warm_up: Instant,
-    /// Flows of datagrams that keep their port's queue full.
-    greedy: Vec<FlowId>,
-    /// Which of them is next.
-    greedy_turn: usize,
+    greedy: GreedyFlows,
 }
 
-/// The turn among greedy flows: the index in their order.
-#[derive(Clone, Copy, Debug)]
-pub struct Turn(usize);
-
 impl Flows {
-    pub const fn new(table: Table<FlowId, Flow>, warm_up: Instant, greedy: Vec<FlowId>) -> Self {
-        Self { table, warm_up, greedy, greedy_turn: 0 }
+    pub fn new(table: Table<FlowId, Flow>, warm_up: Instant) -> Self {
+        let mut greedy = GreedyFlows::default();
+        for (id, flow) in table.pairs().filter(|(_, flow)| flow.is_greedy) {
+            if let Transport::Udp { port: Some(port), .. } = &flow.transport {
+                greedy.add(*port, id);
+            }
+        }
+        Self { table, warm_up, greedy }
     }
 
     /// Whether any flow keeps its port's queue full.
-    pub const fn has_greedy(&self) -> bool {
-        !self.greedy.is_empty()
+    pub fn has_greedy(&self) -> bool {
+        self.table.iter().any(|flow| flow.is_greedy)
     }
 
     pub fn start(&mut self, flow: FlowId, host: &mut Host<'_>) {
@@ -101,27 +101,31 @@ impl Flows {
         }
     }
 
-    /// The next greedy flow that leaves by a port, if there is space for its datagram.
-    pub fn next_greedy(&self, port: PortId, has_space: impl Fn(PortId, u8) -> bool) -> Option<Turn> {
-        let count = self.greedy.len();
-        let turn = if self.greedy_turn < count { self.greedy_turn } else { 0 };
-        (turn..count).chain(0..turn).map(Turn).find(|turn| {
-            let flow = &self.table[self.greedy[turn.0]];
-            let Transport::Udp { port: own, unsent, .. } = &flow.transport else { return false };
-            own.is_some_and(|own| *unsent > 0 && own.is_same_port(port) && has_space(own, flow.priority))
-        })
-    }
-
-    /// A greedy flow has its turn: it sends one datagram of what is unsent.
-    pub fn take_turn(&mut self, turn: Turn) -> FlowId {
-        let flow = self.greedy[turn.0];
-        if let Transport::Udp { unsent, payload, .. } = &mut self.table[flow].transport
+    /// Gives the turn to the next greedy flow that leaves by a port, if there is space for its datagram: it sends one
+    /// of what is unsent.
+    pub fn take_turn(&mut self, port: PortId, has_space: impl Fn(PortId, u8) -> bool) -> Option<FlowId> {
+        let Self { table, greedy, .. } = self;
+        let id = greedy.take_turn(port, |id| {
+            let flow = &table[id];
+            let Transport::Udp { port, unsent, .. } = &flow.transport else { return false };
+            port.is_some_and(|port| *unsent > 0 && has_space(port, flow.priority))
+        })?;
+        if let Transport::Udp { unsent, payload, .. } = &mut table[id].transport
             && *unsent != u64::MAX
         {
             *unsent = unsent.saturating_sub(u64::from(*payload));
         }
-        self.greedy_turn = turn.0 + 1;
-        flow
+        Some(id)
+    }
+
+    /// A flow of datagrams leaves by another port.
+    pub fn move_to(&mut self, flow: FlowId, to: Option<PortId>) {
+        let Transport::Udp { port, .. } = &mut self.table[flow].transport else { return };
+        let from = std::mem::replace(port, to);
+        if self.table[flow].is_greedy {
+            from.into_iter().for_each(|port| self.greedy.remove(port, flow));
+            to.into_iter().for_each(|port| self.greedy.add(port, flow));
+        }
     }
 }
 

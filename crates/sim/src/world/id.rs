@@ -16,7 +16,7 @@ pub trait Id: Copy {
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident,)+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
         pub struct $name(u32);
 
         impl $name {
@@ -164,13 +164,24 @@ pub enum PortId {
 }
 
 impl PortId {
-    /// Whether both are one port, whoever the neighbour is.
-    pub fn is_same_port(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Radio { radio, .. }, Self::Radio { radio: other, .. }) => radio == other,
-            _ => self == other,
+    /// The port, whoever the neighbour is.
+    pub const fn key(self) -> PortKey {
+        match self {
+            Self::Radio { radio, .. } => PortKey::Radio(radio),
+            Self::RadioTrunk(end) => PortKey::RadioTrunk(end),
+            Self::LinkTrunk(end) => PortKey::LinkTrunk(end),
+            Self::Link(direction) => PortKey::Link(direction),
         }
     }
+}
+
+/// A port without the neighbour to whom it leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PortKey {
+    Radio(RadioId),
+    RadioTrunk(RadioTrunkEnd),
+    LinkTrunk(LinkTrunkEnd),
+    Link(LinkDirection),
 }
 
 /// The machines of a flow, in the order in which those go that wake together.
@@ -257,6 +268,18 @@ impl<I: Id, T> Table<I, T> {
     /// All rows with their ids.
     pub fn pairs(&self) -> impl Iterator<Item = (I, &T)> {
         self.rows.iter().enumerate().map(|(index, row)| (I::from_index(index), row))
+    }
+    /// The rows without their ids.
+    pub fn into_rows(self) -> impl Iterator<Item = T> {
+        self.rows.into_iter()
+    }
+    /// Takes the rows at some places from another table of the same things.
+    pub fn take_over(&mut self, other: Self, is_taken: impl Fn(usize) -> bool) {
+        for (place, (own, row)) in self.rows.iter_mut().zip(other.rows).enumerate() {
+            if is_taken(place) {
+                *own = row;
+            }
+        }
     }
     /// Makes room for a row at `id`.
     pub fn reach(&mut self, id: I, empty: impl FnMut() -> T) {

@@ -13,6 +13,7 @@ mod wide;
 
 use super::frame::Msdu;
 use super::id::{RadioId, Table, TransmissionId};
+use super::share::Things;
 use super::slotted::places;
 use crate::phy::mobility::position_at;
 use crate::phy::path_loss::{propagation_delay, threshold_power};
@@ -26,7 +27,7 @@ use airbraid_mac::{Channel, Frame};
 use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
 use arrival::Arrival;
 use receiver::{Errors, RadioState};
-use spectrum::{Coupling, CouplingId, Spectrum, TuningId};
+use spectrum::{CouplingId, Spectrum, TuningId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -259,17 +260,37 @@ impl Medium {
     /// Whether `to` can decode a frame of `from` where they stand.
     pub fn reaches(&mut self, from: RadioId, to: RadioId) -> bool {
         self.renew_row(from);
-        let threshold = self.radios[to].limits.reception;
-        self.rows[from].hearers.iter().any(|hearer| {
-            let reached =
-                |coupling: &Coupling| coupling.decodable.is_some() && hearer.power * coupling.in_band >= threshold;
-            hearer.radio == to
-                && if hearer.is_whole {
-                    hearer.power >= threshold
-                } else {
-                    reached(self.spectrum.coupling(hearer.coupling, None).1)
-                }
-        })
+        self.rows[from].hearers.iter().any(|hearer| hearer.radio == to && self.can_decode(hearer))
+    }
+
+    /// The radios that can decode a frame of `from` where they stand, by number.
+    pub fn reached_by(&mut self, from: RadioId) -> Vec<RadioId> {
+        self.renew_row(from);
+        let able = self.rows[from].hearers.iter().filter(|hearer| self.can_decode(hearer));
+        let mut reached: Vec<RadioId> = able.map(|hearer| hearer.radio).collect();
+        reached.sort_unstable();
+        reached
+    }
+
+    /// The radios at which a frame of `from` is anything but noise.
+    pub fn disturbed_by(&mut self, from: RadioId) -> impl Iterator<Item = RadioId> {
+        self.renew_row(from);
+        self.rows[from].hearers.iter().map(|hearer| hearer.radio)
+    }
+
+    /// Takes over radios of the same scenario.
+    pub fn take_over(&mut self, other: Self, things: &Things) {
+        self.radios.take_over(other.radios, |radio| things.radios[radio]);
+        self.rows.take_over(other.rows, |radio| things.radios[radio]);
+    }
+
+    fn can_decode(&self, hearer: &Hearer) -> bool {
+        let threshold = self.radios[hearer.radio].limits.reception;
+        if hearer.is_whole {
+            return hearer.power >= threshold;
+        }
+        let (_, coupling) = self.spectrum.coupling(hearer.coupling, None);
+        coupling.decodable.is_some() && hearer.power * coupling.in_band >= threshold
     }
 
     /// Distance of two radios.
@@ -572,9 +593,16 @@ fn shadow(sites: &Table<RadioId, Site>, (a, b): (RadioId, RadioId), seed: u64) -
 
 /// The furthest at which any radio is heard by any.
 fn furthest(sites: &Table<RadioId, Site>, spectrum: &Spectrum) -> Metres {
+    // Most radios of a scenario are alike: one of each kind stands for all.
+    let mut kinds: Vec<&Site> = Vec::new();
+    for site in sites.iter() {
+        if !kinds.iter().any(|kind| kind.is_like(site)) {
+            kinds.push(site);
+        }
+    }
     let mut range = 0.0f64;
-    for sender in sites.iter() {
-        for hearer in sites.iter() {
+    for sender in &kinds {
+        for hearer in &kinds {
             let Some(link) = spectrum.link(sender.tuning, hearer.tuning) else { continue };
             let in_band = if link.is_whole { 1.0 } else { spectrum.strongest(link.coupling) };
             let strongest = sender.shadowing.map_or(1.0, |shadowing| shadowing.largest()) * in_band;
@@ -598,5 +626,14 @@ impl Site {
             shadowing: config.shadowing,
             interference_floor: threshold_power(config, config.interference).0,
         }
+    }
+
+    /// Whether it is heard, and hears, as far as another.
+    fn is_like(&self, other: &Self) -> bool {
+        self.tuning == other.tuning
+            && self.transmitter == other.transmitter
+            && self.antenna == other.antenna
+            && self.shadowing == other.shadowing
+            && self.interference_floor.total_cmp(&other.interference_floor).is_eq()
     }
 }

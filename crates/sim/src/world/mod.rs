@@ -19,6 +19,7 @@ mod external;
 mod flow;
 mod flows;
 mod frame;
+mod greedy;
 mod host;
 mod id;
 mod killers;
@@ -27,12 +28,15 @@ mod multihomed;
 mod network;
 mod observe;
 mod packet;
+mod parts;
 mod port;
 mod radio_map;
 mod resolution;
 mod results;
 mod routing;
+mod share;
 mod slotted;
+mod take_over;
 mod wakeups;
 mod walk;
 
@@ -45,7 +49,10 @@ pub use id::{
 pub use medium::Loss;
 pub use observe::{FrameEvent, Level, Observer, Passage, Place};
 pub use packet::{Body, DropReason, Packets, Record};
+pub use parts::{parts, shares};
 pub use port::FreeSpace;
+pub use share::Share;
+pub use take_over::Played;
 
 use crate::queue::Phase;
 use crate::scenario::spec::Spec;
@@ -72,7 +79,11 @@ pub struct World<'a> {
     flows: Flows,
     /// Packets that have arrived for an outside driver.
     deliveries: Vec<Delivery>,
+    /// The nodes that it plays.
+    share: Share,
     events: u64,
+    /// Those among them that every share of the scenario has.
+    events_of_all: u64,
 }
 
 impl World<'_> {
@@ -82,10 +93,23 @@ impl World<'_> {
     /// # Errors
     /// `Interrupted` if it was told to stop.
     pub fn run(&mut self, on_progress: &mut dyn FnMut(f64) -> bool) -> Result<(), Interrupted> {
-        self.play(self.end, on_progress)?;
+        self.play_all(on_progress)?;
+        self.close();
+        Ok(())
+    }
+
+    /// The same, but for what is done at the end of all its shares.
+    ///
+    /// # Errors
+    /// `Interrupted` if it was told to stop.
+    pub fn play_all(&mut self, on_progress: &mut dyn FnMut(f64) -> bool) -> Result<(), Interrupted> {
+        self.play(self.end, on_progress)
+    }
+
+    /// Ends the run.
+    pub fn close(&mut self) {
         self.host.now = self.end;
         self.close_accounts();
-        Ok(())
     }
 
     /// Carries out every event up to `until`.
@@ -163,8 +187,14 @@ impl World<'_> {
             Event::Stop(flow) => self.flows.stop(flow, &mut self.host),
             Event::Change(change) => self.change(change),
             Event::Tuned(radio) => self.on_tuned(radio),
-            Event::WarmUpEnds => self.begin_counting(),
-            Event::Sample => self.sample(),
+            Event::WarmUpEnds => {
+                self.events_of_all += 1;
+                self.begin_counting();
+            }
+            Event::Sample => {
+                self.events_of_all += 1;
+                self.sample();
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use super::id::{HostAddress, NodeId, PortId};
 use super::multihomed::Multihomed;
 use super::port::Ports;
 use super::routing::Routes;
+use super::share::Things;
 use airbraid_net::aodv;
 
 /// The routing of packets.
@@ -63,6 +64,13 @@ impl Network {
         match &self.forwarding {
             Forwarding::Multihomed(hosts) => Some(hosts),
             Forwarding::Static | Forwarding::OnDemand(_) => None,
+        }
+    }
+
+    /// Takes over what other nodes know.
+    pub fn take_over(&mut self, other: Self, things: &Things) {
+        if let (Forwarding::OnDemand(own), Forwarding::OnDemand(other)) = (&mut self.forwarding, other.forwarding) {
+            own.take_over(*other, things);
         }
     }
 

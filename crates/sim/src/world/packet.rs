@@ -138,6 +138,13 @@ pub struct Record {
     reason: Option<DropReason>,
 }
 
+impl Record {
+    /// Whether it is a packet that is still somewhere.
+    const fn is_in_flight(&self) -> bool {
+        self.references > 0 && !self.is_frame
+    }
+}
+
 /// A packet as it is made.
 #[derive(Clone, Copy, Debug)]
 pub struct NewPacket {
@@ -301,6 +308,16 @@ impl Packets {
         handles.append(&mut self.released);
     }
 
+    /// Takes over the account of other packets. Those that are still somewhere stay counted, and are nothing more: what
+    /// waits for them holds numbers of their own table.
+    pub fn take_over(&mut self, other: Self) {
+        other.records.into_rows().filter(Record::is_in_flight).for_each(|record| {
+            self.records.push(record);
+        });
+        (self.offered, self.delivered) = (self.offered + other.offered, self.delivered + other.delivered);
+        self.dropped.iter_mut().zip(other.dropped).for_each(|(own, other)| *own += other);
+    }
+
     /// Dropped packets by reason; reasons that did not occur are left out.
     pub fn drops(&self) -> BTreeMap<&'static str, u64> {
         DropReason::ALL.map(DropReason::name).into_iter().zip(self.dropped).filter(|(_, count)| *count > 0).collect()
@@ -311,7 +328,7 @@ impl Packets {
     /// # Panics
     /// If it does not balance: a packet was lost without a reason, or counted twice.
     pub fn account(&self) -> PacketAccount {
-        let in_flight = self.records.iter().filter(|record| record.references > 0 && !record.is_frame).count() as u64;
+        let in_flight = self.records.iter().filter(|record| record.is_in_flight()).count() as u64;
         let dropped = self.dropped.iter().sum();
         let account = PacketAccount { offered: self.offered, delivered: self.delivered, dropped, in_flight };
         assert_eq!(

@@ -11,13 +11,13 @@ use super::external::Delivery;
 use super::frame::{BeaconFrame, ControlFrame, FrameBody, Msdu, MsduKind, PacketRef, Unsent};
 use super::host::Host;
 use super::id::{FlowId, LinkDirection, LinkTrunkEnd, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId};
-use super::network::Forwarding;
+use super::network::{Forwarding, Network};
 use super::observe::{Passage, Place};
 use super::packet::{Body, DropReason};
-use super::port::FreeSpace;
 use super::port::error_control::Next;
 use super::port::link::Arrival;
 use super::port::select::Taken;
+use super::port::{FreeSpace, Ports};
 use airbraid_engine::link;
 use airbraid_engine::trunk::{Member, bonding, paper};
 use airbraid_mac::edca::Ppdu;
@@ -58,17 +58,14 @@ impl World<'_> {
 
     /// Free space of the first queue of a packet that leaves by a port.
     pub(super) fn free_space(&self, port: PortId, priority: u8) -> FreeSpace {
-        let mut space = self.ports.free_space(port, priority, &self.host);
-        if let (Forwarding::OnDemand(routers), PortId::Radio { radio, .. }) = (&self.network.forwarding, port) {
-            space.waiting += routers.buffered(self.ports.radios[radio].node()) as u32;
-        }
-        space
+        free_space((port, priority), &self.ports, &self.network, &self.host)
     }
 
     /// Sends one datagram of the next greedy flow that leaves by a port with free space, and looks again.
     pub(super) fn refill(&mut self, port: PortId) {
-        if let Some(turn) = self.flows.next_greedy(port, |port, priority| self.free_space(port, priority).is_there()) {
-            let flow = self.flows.take_turn(turn);
+        let Self { flows, ports, network, host, .. } = self;
+        let has_space = |port, priority| free_space((port, priority), ports, network, host).is_there();
+        if let Some(flow) = flows.take_turn(port, has_space) {
             self.send_datagram(flow);
             self.host.refill(port);
         }
@@ -86,6 +83,15 @@ impl World<'_> {
         self.host.tell_passage(Place::Host(node), false, packet);
         self.send(node, packet);
     }
+}
+
+/// Free space of the first queue of a packet of a user priority that leaves by a port.
+fn free_space((port, priority): (PortId, u8), ports: &Ports, network: &Network, host: &Host<'_>) -> FreeSpace {
+    let mut space = ports.free_space(port, priority, host);
+    if let (Forwarding::OnDemand(routers), PortId::Radio { radio, .. }) = (&network.forwarding, port) {
+        space.waiting += routers.buffered(ports.radios[radio].node()) as u32;
+    }
+    space
 }
 
 /// Down: what the machine of a port says, and up from it.

@@ -1,7 +1,7 @@
 //! The end of an interval: its time is given to causes.
 
 use super::super::World;
-use super::super::flow::Transport;
+use super::super::flow::{Flow, Transport};
 use super::super::id::FlowId;
 use super::super::packet::DropReason;
 use super::Device;
@@ -63,13 +63,8 @@ impl World<'_> {
         if self.host.account.is_none() {
             return;
         }
+        self.find_gaps();
         for flow in self.flows.table.ids() {
-            if self.flows.table[flow].counts.packets.delivered_bytes == 0 {
-                let gap = self.gap(flow);
-                if let Some(account) = &mut self.host.account {
-                    account.flows[flow].gap = gap;
-                }
-            }
             if let Transport::Tcp(_) = self.flows.table[flow].transport {
                 self.close_interval(flow);
                 if self.is_all_delivered(flow)
@@ -83,6 +78,23 @@ impl World<'_> {
             let run = self.datagrams(flow, &readings);
             let Some(account) = self.host.account.as_deref_mut() else { return };
             account.flows[flow].attribute_datagrams(&readings, now, &run);
+        }
+    }
+
+    /// Says of flows of which nothing has arrived whether any way leads to their ends, as all stand now.
+    fn find_gaps(&mut self) {
+        let flows = self.flows.table.pairs();
+        let of_none = |(id, flow): (FlowId, &Flow)| (flow.counts.packets.delivered_bytes == 0).then_some(id);
+        let silent: Vec<FlowId> = flows.filter_map(of_none).collect();
+        if silent.is_empty() {
+            return;
+        }
+        let edges = self.ports.edges(self.spec, &self.radio_map, &mut self.host.medium);
+        for flow in silent {
+            let gap = self.gap(flow, &edges);
+            if let Some(account) = &mut self.host.account {
+                account.flows[flow].gap = gap;
+            }
         }
     }
 

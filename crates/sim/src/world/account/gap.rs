@@ -2,18 +2,16 @@
 
 use super::super::World;
 use super::super::id::{FlowId, RadioId};
+use super::super::routing::Edge;
 use std::collections::VecDeque;
 
 impl World<'_> {
     /// The reason why no way leads from a flow's source to its destination, in words; none if one does.
     ///
-    /// It looks at who can decode whom, at links and at trunks as they are now, not at routes.
-    pub(super) fn gap(&mut self, flow: FlowId) -> Option<String> {
+    /// It looks at the ways between neighbours in `edges`, not at routes.
+    pub(super) fn gap(&self, flow: FlowId, edges: &[Vec<Edge>]) -> Option<String> {
         let spec = &self.spec.flows[flow.index()];
-        let near = self.reached_from(spec.from);
-        if near[spec.to] {
-            return None;
-        }
+        let near = reached(edges, spec.from, spec.to)?;
         let name = |node: usize| self.spec.nodes[node].name.as_str();
         let no_path = format!("no path from {} to {}", name(spec.from), name(spec.to));
         let Some((here, there)) = self.nearest(&near) else {
@@ -23,22 +21,6 @@ impl World<'_> {
         let span = self.host.medium.distance(here, there).0;
         let range = self.host.medium.range(here, there).0;
         Some(format!("{no_path}: nearest node {far_node}, {span:.0} m from {near_node}, range {range:.0} m"))
-    }
-
-    /// For each node whether packets from `from` can come there.
-    fn reached_from(&mut self, from: usize) -> Vec<bool> {
-        let edges = self.ports.edges(self.spec, &self.radio_map, &mut self.host.medium);
-        let mut reached = vec![false; edges.len()];
-        reached[from] = true;
-        let mut next = VecDeque::from([from]);
-        while let Some(node) = next.pop_front() {
-            for edge in &edges[node] {
-                if !std::mem::replace(&mut reached[edge.to.index()], true) {
-                    next.push_back(edge.to.index());
-                }
-            }
-        }
-        reached
     }
 
     /// The nearest two radios on one channel, one at a node that is reached and one at a node that is not.
@@ -59,4 +41,22 @@ impl World<'_> {
         let span = |(here, there): &(RadioId, RadioId)| self.host.medium.distance(*here, *there).0;
         pairs.min_by(|a, b| span(a).total_cmp(&span(b)))
     }
+}
+
+/// For each node whether packets from `from` can come there; `None` if they can come to `to`.
+fn reached(edges: &[Vec<Edge>], from: usize, to: usize) -> Option<Vec<bool>> {
+    let mut reached = vec![false; edges.len()];
+    reached[from] = true;
+    let mut next = VecDeque::from([from]);
+    while let Some(node) = next.pop_front() {
+        for edge in &edges[node] {
+            if !std::mem::replace(&mut reached[edge.to.index()], true) {
+                next.push_back(edge.to.index());
+            }
+        }
+        if reached[to] {
+            return None;
+        }
+    }
+    Some(reached)
 }

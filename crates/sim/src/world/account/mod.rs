@@ -14,6 +14,7 @@ mod way;
 use super::World;
 use super::id::{FlowId, Id, LinkDirection, LinkTrunkEnd, MultiLinkEnd, NodeId, RadioId, RadioTrunkEnd, Table};
 use super::packet::{Body, DropReason, Record};
+use super::share::Things;
 use crate::limits::Cause;
 use airbraid_net::tcp::SenderLimit;
 use airbraid_units::{Duration, Instant};
@@ -60,6 +61,8 @@ impl Load {
 /// Use of a device by each flow: airtime \[ns\] of a radio, bytes of a link.
 #[derive(Clone, Debug, Default)]
 pub struct Usage {
+    /// The first of the flows that have used it: most devices serve a few with numbers near to each other.
+    first: usize,
     by_flow: Vec<u64>,
     all: u64,
 }
@@ -67,16 +70,35 @@ pub struct Usage {
 impl Usage {
     #[inline]
     fn add(&mut self, flow: u16, amount: u64) {
-        let flow = usize::from(flow);
-        if flow >= self.by_flow.len() {
-            self.by_flow.resize(flow + 1, 0);
-        }
-        self.by_flow[flow] += amount;
+        let place = self.place_for(usize::from(flow));
+        self.by_flow[place] += amount;
         self.all += amount;
     }
 
+    #[inline]
+    fn place_for(&mut self, flow: usize) -> usize {
+        match flow.checked_sub(self.first) {
+            Some(place) if place < self.by_flow.len() => place,
+            _ => self.widen(flow),
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, flow: usize) -> usize {
+        if self.by_flow.is_empty() {
+            self.first = flow;
+        } else if flow < self.first {
+            self.by_flow.splice(0..0, std::iter::repeat_n(0, self.first - flow));
+            self.first = flow;
+        }
+        let place = flow - self.first;
+        self.by_flow.resize(self.by_flow.len().max(place + 1), 0);
+        place
+    }
+
     fn of(&self, flow: FlowId) -> u64 {
-        self.by_flow.get(flow.index()).copied().unwrap_or(0)
+        let place = flow.index().checked_sub(self.first);
+        place.and_then(|place| self.by_flow.get(place)).copied().unwrap_or(0)
     }
 
     fn others(&self, flow: FlowId) -> u64 {
@@ -114,6 +136,15 @@ impl Account {
             account.flows.push(FlowAccount::default());
         });
         account
+    }
+
+    /// Takes over the accounts of other nodes.
+    pub fn take_over(&mut self, other: Self, things: &Things) {
+        self.flows.take_over(other.flows, |flow| things.flows[flow]);
+        take_devices(&mut self.radios, other.radios, &things.radios);
+        take_devices(&mut self.airtimes, other.airtimes, &things.radios);
+        take_devices(&mut self.links, other.links, &things.links);
+        take_devices(&mut self.bonds, other.bonds, &things.link_trunks);
     }
 
     /// A sender has taken a step; tells whether its interval is over.
@@ -166,6 +197,14 @@ impl Account {
             use_device(&mut self.links, link, flow, u64::from(len));
         }
     }
+}
+
+/// Takes rows of a table that is as long as the last device that was used.
+fn take_devices<I: Id, T: Default>(own: &mut Table<I, T>, other: Table<I, T>, is_taken: &[bool]) {
+    if let Some(last) = other.len().checked_sub(1) {
+        own.reach(I::from_index(last), T::default);
+    }
+    own.take_over(other, |place| is_taken[place]);
 }
 
 fn use_device<I: Id>(table: &mut Table<I, Usage>, device: I, flow: u16, amount: u64) {

@@ -5,6 +5,7 @@ use super::super::id::{LinkDirection, LinkTrunkEnd, NodeId, PortId, RadioId, Rad
 use super::super::medium::Medium;
 use super::super::radio_map::RadioMap;
 use super::super::routing::{Edge, trunk_port};
+use super::super::share::Share;
 use super::Ports;
 use super::delivery_loss::DeliveryLoss;
 use super::error_control::StopAndWaitEnd;
@@ -99,9 +100,9 @@ impl Ports {
     }
 
     /// Trunks over links hear of their members.
-    pub fn begin_link_trunks(&mut self, spec: &Spec, host: &mut Host<'_>) {
+    pub fn begin_link_trunks(&mut self, spec: &Spec, share: &Share, host: &mut Host<'_>) {
         let both_ends = spec.link_trunks().flat_map(|trunk| [trunk, trunk]);
-        for (port, trunk) in self.link_trunks.iter_mut().zip(both_ends) {
+        for (port, trunk) in self.link_trunks.iter_mut().zip(both_ends).filter(|(port, _)| share.has(port.node())) {
             for (member, config) in trunk.members.iter().enumerate() {
                 port.add_member(Member(member as u8), config.config, host);
             }
@@ -127,11 +128,11 @@ impl Ports {
         trunks(|trunk| trunk.links().is_none()).for_each(|(way, interface, port)| add(way, interface, port));
         let radios: Table<RadioId, &spec::Radio> = spec.nodes.iter().flat_map(|node| &node.radios).collect();
         for (from, here) in self.radios.pairs() {
-            for (to, there) in self.radios.pairs() {
-                let neighbour = to.address();
+            for to in medium.reached_by(from) {
+                let (there, neighbour) = (&self.radios[to], to.address());
                 let in_trunk = here.member_towards(neighbour).is_some() || is_link(spec, radio_map, [from, to]);
                 let speaks = may_speak(radios[from], radios[to]) || is_associated(spec, radio_map, [from, to]);
-                if here.node() != there.node() && !in_trunk && speaks && medium.reaches(from, to) {
+                if here.node() != there.node() && !in_trunk && speaks {
                     let interface = Interface::Radio(radio_map.place(here.node(), from));
                     let port = PortId::Radio { radio: from, neighbour };
                     add([here.node().index(), there.node().index()], interface, port);

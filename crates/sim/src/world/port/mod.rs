@@ -24,6 +24,7 @@ pub use free_space::FreeSpace;
 use super::frame::{Msdu, PacketRef};
 use super::host::Host;
 use super::id::{LinkDirection, LinkTrunkEnd, PortId, RadioId, RadioTrunkEnd, StopAndWaitId, Table};
+use super::share::Things;
 use link::LinkPort;
 use link_trunk::LinkTrunkPort;
 use radio::RadioPort;
@@ -50,6 +51,14 @@ impl Ports {
             PortId::LinkTrunk(end) => self.link_trunks[end].send(packet, host),
             PortId::Link(direction) => self.links[direction].send(packet, host),
         }
+    }
+
+    /// Takes over the ports of other nodes.
+    pub fn take_over(&mut self, other: Self, things: &Things) {
+        self.radios.take_over(other.radios, |radio| things.radios[radio]);
+        self.links.take_over(other.links, |link| things.links[link]);
+        self.link_trunks.take_over(other.link_trunks, |end| things.link_trunks[end]);
+        self.radio_trunks.take_over(other.radio_trunks, |end| things.radio_trunks[end]);
     }
 
     /// Free space of the queue of a port for packets of this user priority.
