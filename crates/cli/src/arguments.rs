@@ -250,7 +250,7 @@ pub struct Run {
     /// Writes report.html, summary.json, series as CSV and plot.svg into this directory, which is made or replaced
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Runs at a time [default: as many as cores]
+    /// Runs at a time, or with fewer runs parts of one that never hear each other [default: as many as cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     /// Captures frames and packets of radios, links, trunks and hosts as pcapng, first seed only (`wireshark --help`)

@@ -506,6 +506,7 @@ impl Medium {
         if radio.settles {
             radio.settle_lock(now, |lock| transmissions[lock].as_deref(), (error_rates.as_deref(), spectrum));
         }
+        radio.sum_up();
         let before = radio.energy;
         let arrival = match &transmissions[id] {
             Some(transmission) if !hearer.is_whole || transmission.narrowed.is_some() => {
@@ -554,7 +555,7 @@ impl Medium {
         let is_locked = radio.lock.as_ref().is_some_and(|lock| lock.transmission == id);
         let lock = if is_locked { radio.lock.take() } else { None };
         let was_busy = radio.is_busy;
-        radio.is_busy = radio.senses();
+        radio.is_busy = radio.still_senses();
         let falls_idle = was_busy && !radio.is_busy;
         if let Some(lock) = lock.filter(|lock| !lock.missed) {
             let is_receiver = ended.frame.to == hearer.radio.address();

@@ -97,8 +97,12 @@ pub(super) struct RadioState {
     pub missed: u64,
     pub transmitting_until: Instant,
     pub arrivals: Vec<Arrival>,
-    /// All energy in its channel \[mW\].
+    /// The place of the arrival that probably ends next: what begins together ends together, in the same order.
+    next: usize,
+    /// All energy in its channel \[mW\], if it is summed up.
     pub energy: f64,
+    /// Whether that is the sum of what is on the air now.
+    is_summed: bool,
     /// The part of it that no receiver takes for a frame: of channels that overlap with this one.
     pub foreign: f64,
     /// Number of arrivals that do not fill the channel evenly.
@@ -160,7 +164,9 @@ impl RadioState {
             missed: 0,
             transmitting_until: Instant::ZERO,
             arrivals: Vec::with_capacity(4),
+            next: 0,
             energy: 0.0,
+            is_summed: true,
             foreign: 0.0,
             uneven: 0,
             wide: WideChannel::new(spec.spectrum.map(|spectrum| spectrum.channel)),
@@ -170,23 +176,45 @@ impl RadioState {
         }
     }
 
-    /// Energy has gone. The sum is taken again, so that no rounding error stays behind.
+    /// Energy has gone. The sum is taken again, so that no rounding error stays behind: at once where an account is kept
+    /// of it, else when somebody asks.
     pub fn remove(&mut self, id: TransmissionId) {
         if let [only] = self.arrivals[..]
             && only.transmission == id
         {
             self.arrivals.clear();
-            (self.energy, self.foreign, self.uneven) = (0.0, 0.0, 0);
+            (self.energy, self.foreign, self.uneven, self.is_summed) = (0.0, 0.0, 0, true);
             return;
         }
-        if let Some(place) = self.arrivals.iter().position(|arrival| arrival.transmission == id) {
+        if let Some(place) = self.place_of(id) {
             self.arrivals.swap_remove(place);
+            self.next = place + 1;
         }
-        self.add_up();
+        if self.settles || self.uneven > 0 {
+            self.add_up();
+        } else {
+            self.is_summed = false;
+        }
+    }
+
+    fn place_of(&self, id: TransmissionId) -> Option<usize> {
+        let is_it = |arrival: &Arrival| arrival.transmission == id;
+        let from = if self.next < self.arrivals.len() { self.next } else { 0 };
+        let behind = self.arrivals[from..].iter().position(is_it).map(|place| from + place);
+        behind.or_else(|| self.arrivals[..from].iter().position(is_it))
+    }
+
+    /// Sums up the energy if some has gone since.
+    #[inline]
+    pub fn sum_up(&mut self) {
+        if !self.is_summed {
+            self.add_up();
+        }
     }
 
     /// Sums up the energy on the channel to which it is tuned.
     pub fn add_up(&mut self) {
+        self.is_summed = true;
         let there = || self.arrivals.iter().filter(|arrival| arrival.channel == self.tuned);
         self.energy = there().map(|arrival| arrival.power).sum();
         if self.uneven > 0 {
@@ -202,6 +230,17 @@ impl RadioState {
         self.energy - self.foreign >= self.limits.carrier_sense
             || (self.limits.preamble.is_some() && self.lock.is_some())
             || (self.uneven > 0 && self.energy_on_primary() >= self.limits.energy_detect)
+    }
+
+    /// The same after some has gone: one frame that is loud enough needs no sum.
+    #[inline]
+    pub fn still_senses(&mut self) -> bool {
+        let is_loud = |last: &Arrival| last.channel == self.tuned && last.power >= self.limits.carrier_sense;
+        if !self.is_summed && self.arrivals.last().is_some_and(is_loud) {
+            return true;
+        }
+        self.sum_up();
+        self.senses()
     }
 
     /// Energy in its primary 20 MHz.
