@@ -13,13 +13,14 @@ use super::coupling::Room;
 use super::frames::{BlockAck, Content, Ppdu};
 use super::plan::{Answer, Planned, put_back};
 use super::rates::Pick;
+use super::share::Sent;
 use super::traffic::QueueId;
 use super::{Edca, Repair};
 use crate::dcf::CTS_SIZE;
 use crate::frame::{Address, Frame, FrameKind, duration_field};
 use crate::service::{Access, MacOutput, Msdu, Outcome};
 use airbraid_engine::Packet;
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Bytes, Duration, Instant};
 use std::sync::Arc;
 
 /// State of the exchange.
@@ -144,7 +145,9 @@ impl<P: Packet + Copy> Edca<P> {
             }
         }
         let pick = self.rates.pick(at, self.planner.link.address(self.traffic.queue(id).to));
-        Some(Pick { grade: self.planner.halved(pick.grade, self.halvings), ..pick })
+        let link = &self.planner.link;
+        let share = if link.is_shared { self.traffic.share_of(at, id, link.id) } else { None };
+        Some(Pick { grade: self.planner.halved(pick.grade, self.halvings), share, ..pick })
     }
 
     fn send_broadcast(&mut self, id: QueueId, at: Instant, access: Access) {
@@ -191,6 +194,9 @@ impl<P: Packet + Copy> Edca<P> {
                 self.stats.retries += retries;
                 self.counts.mpdus += mpdus;
                 self.counts.ampdus += u64::from(mpdus > 1);
+                if self.planner.link.is_shared {
+                    self.note_use(planned, mpdus, at);
+                }
             }
             Content::BlockAckRequest { .. } => self.counts.block_ack_requests += 1,
             Content::BlockAck(_) => {}
@@ -200,6 +206,15 @@ impl<P: Packet + Copy> Edca<P> {
             self.on_own_exchange(at, planned, Duration::ZERO);
         }
         self.state = State::Await(planned.answer, end + self.planner.config.response_timeout());
+    }
+
+    /// A link of a device sends a PPDU with `mpdus` MPDUs at `at`.
+    fn note_use(&mut self, planned: &Planned<P>, mpdus: u64, at: Instant) {
+        let (link, ppdu) = (self.planner.link.id, &planned.ppdu);
+        let time = planned.airtime + self.access_gap() + self.planner.config.block_ack_time(&ppdu.vector);
+        let (rate, mpdu) = (ppdu.vector.rate().bit_rate, Bytes::new(ppdu.header.size.as_u64() / mpdus.max(1)));
+        let demand = self.traffic.demand(at + planned.airtime, link);
+        self.traffic.note_use(planned.queue, &Sent { link, rate, mpdu, time, demand });
     }
 
     /// The frame that nobody answers has left.

@@ -31,6 +31,7 @@ mod rates;
 mod recipient;
 mod respond;
 mod secondary;
+mod share;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -407,17 +408,18 @@ impl<P: Packet + Copy> Edca<P> {
         self.settle_exchange(now);
         // What begins at once.
         self.settle_listening(now);
-        self.tell_idle();
+        self.tell_idle(now);
         self.alarm = self.alarm.earlier(self.listening_alarm());
     }
 
     /// Another link may get what a category of this one would send: it notes for which it is to be woken.
-    fn tell_idle(&mut self) {
+    fn tell_idle(&mut self, now: Instant) {
         let own = self.txop.as_ref().map(|txop| txop.category);
         for category in AccessCategory::ALL {
             let is_idle = !self.functions[category.index()].contends && own != Some(category);
             self.traffic.set_idle(self.planner.link.id, category, is_idle);
         }
+        self.traffic.note_demand(now, self.planner.link.id);
     }
 
     /// Gives the medium to the highest category whose time has come; those that collide with it back off.

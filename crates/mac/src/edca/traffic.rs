@@ -5,11 +5,12 @@ use super::category::{AccessCategory, TIDS};
 use super::config::{EdcaConfig, RequestLink, window_max};
 use super::coupling::{Coupling, Room};
 use super::emlsr::{Emlsr, OneRadio};
-use super::frames::{Ppdu, SEQUENCES, after, ahead};
+use super::frames::{Mpdu, Ppdu, SEQUENCES, after, ahead};
 use super::link::{LinkId, Links};
 use super::originator::Originator;
 use super::peer::{Peer, PeerTraits, Peers};
 use super::recipient::Recipient;
+use super::share::{Demand, Sent, Share, Uses};
 use crate::frame::Address;
 use crate::service::{MacOutput, Msdu, Outcome};
 use airbraid_engine::Packet;
@@ -49,6 +50,8 @@ pub(super) struct TrafficQueue<P> {
     request_link: RequestLink,
     /// Whether its packets are put to links before those have the medium.
     is_put: bool,
+    /// The use that it makes of links that share its window; `None`: no two of them send at once.
+    uses: Option<Box<Uses>>,
 }
 
 impl<P: Packet + Copy> TrafficQueue<P> {
@@ -99,6 +102,21 @@ impl<P: Packet + Copy> TrafficQueue<P> {
         told
     }
 
+    /// The packets behind the first that make one MPDU of `count` packets with it.
+    #[inline]
+    pub fn joined_to_first(&self, count: usize) -> Option<Box<[P]>> {
+        (count > 1).then(|| self.waiting.range(1..count).map(|(packet, _)| *packet).collect())
+    }
+
+    /// Most MPDUs of the next PPDU, as far as new ones go with those that were lost, of which `oldest` is the first.
+    /// There is no such limit where the window has space for all that waits.
+    #[inline]
+    pub fn most_new(&self, share: Option<Share>, oldest: Option<&Mpdu>) -> u32 {
+        let Some(share) = share.filter(|_| self.waiting.len() > self.originator.space()) else { return u32::MAX };
+        let next = self.originator.next();
+        share.of(self.originator.space_behind(oldest.map_or(next, |mpdu| mpdu.sequence)))
+    }
+
     /// The arrival that decides which queue is served first.
     fn rank(&self) -> u64 {
         let waiting = self.waiting.front().map_or(u64::MAX, |(_, arrival)| *arrival);
@@ -122,6 +140,8 @@ pub(super) struct Traffic<P> {
     pub coupling: Option<Box<Coupling>>,
     /// The links that have nothing to send in a category, and contend as soon as there is something.
     idle: [Links; AccessCategory::COUNT],
+    /// The time in which each link had something to send.
+    demands: Vec<Demand>,
     /// The queues of each category.
     by_category: [Vec<QueueId>; AccessCategory::COUNT],
     /// MSDUs of each category that wait or are not acknowledged yet.
@@ -146,6 +166,7 @@ impl<P: Packet + Copy> Traffic<P> {
             radio: None,
             coupling: None,
             idle: [Links::default(); AccessCategory::COUNT],
+            demands: Vec::new(),
             by_category: [const { Vec::new() }; AccessCategory::COUNT],
             counts: [0; AccessCategory::COUNT],
             limit: config.queue_limit,
@@ -272,6 +293,30 @@ impl<P: Packet + Copy> Traffic<P> {
         if is_idle { idle.insert(link) } else { idle.remove(link) }
     }
 
+    /// It contends or holds the medium in any category from now on, or in none.
+    pub fn note_demand(&mut self, now: Instant, link: LinkId) {
+        let (place, is_busy) = (usize::from(link.0), self.is_busy(link));
+        if place >= self.demands.len() {
+            self.demands.resize(place + 1, Demand::default());
+        }
+        self.demands[place].set(now, is_busy);
+    }
+    /// The time for which it has done so until then.
+    pub fn demand(&self, now: Instant, link: LinkId) -> Duration {
+        self.demands.get(usize::from(link.0)).map_or(Duration::ZERO, |demand| demand.until(now))
+    }
+
+    /// A link sends a PPDU of a queue.
+    pub fn note_use(&mut self, id: QueueId, sent: &Sent) {
+        if let Some(uses) = &mut self.queue_mut(id).uses {
+            uses.on_sent(sent);
+        }
+    }
+    /// The share of a link in the window of a queue.
+    pub fn share_of(&self, now: Instant, id: QueueId, link: LinkId) -> Option<Share> {
+        self.queue(id).uses.as_ref()?.share(link, self.window, |link| self.demand(now, link))
+    }
+
     /// Whether a link that was idle has something to send now, or has become blind, or can hear again.
     pub fn wakes(&self, link: LinkId) -> bool {
         let has_work =
@@ -347,6 +392,7 @@ impl<P: Packet + Copy> Traffic<P> {
         let links = peer.map_or(Links::of(link), |peer| peer.reached_by(tid));
         let request_link = peer.map_or(RequestLink::OfData, |peer| peer.traits.requests);
         let is_put = is_agreed && peer.is_some_and(|peer| peer.allocator.is_some());
+        let has_several = is_agreed && self.radio.is_none() && peer.is_some_and(|peer| peer.traits.emlsr.is_none());
         self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(self.queues.len() as u16));
         self.queues.push(TrafficQueue {
             to,
@@ -359,6 +405,7 @@ impl<P: Packet + Copy> Traffic<P> {
             in_doubt: Vec::new(),
             request_link,
             is_put,
+            uses: has_several.then(Box::default),
         });
     }
 

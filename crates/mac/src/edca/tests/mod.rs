@@ -502,6 +502,21 @@ fn a_gap_is_told_when_the_window_has_passed_it() {
 }
 
 #[test]
+fn two_links_share_a_window_that_is_short() {
+    let mut air = Air::of_devices(of_window(16), 2, 2, RequestLink::OfData, 1);
+    for id in 0..400 {
+        air.send(at(10), 0, 1, id, BestEffort);
+    }
+    air.run(at(200_000));
+    assert_eq!(air.delivered.len(), 400);
+    // Half of the window each. If one link took the whole of it, the other would stand still meanwhile.
+    let ppdus = [0, 1].map(|link| air.stations[link].stats().data_frames);
+    let mpdus = [0, 1].map(|link| air.stations[link].counts().mpdus);
+    assert!(mpdus.iter().zip(&ppdus).all(|(mpdus, ppdus)| (7..=9).contains(&(mpdus / ppdus))), "{mpdus:?} {ppdus:?}");
+    assert!(mpdus.iter().all(|mpdus| (180..=220).contains(mpdus)), "{mpdus:?}");
+}
+
+#[test]
 fn two_devices_that_collide_do_not_collide_on_each_link_in_turn() {
     let repeated = (0..100).map(|seed| {
         let mut air = Air::of_devices(config(), 2, 3, RequestLink::OfData, seed);
