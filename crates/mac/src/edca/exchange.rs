@@ -48,6 +48,13 @@ pub(super) struct Txop<P> {
     planned: Option<Planned<P>>,
 }
 
+impl<P> Txop<P> {
+    /// The TXOP of a null frame.
+    pub fn of_null(category: AccessCategory) -> Self {
+        Self { category, end: None, is_first: true, planned: None }
+    }
+}
+
 impl<P: Packet + Copy> Edca<P> {
     /// A category gains the medium at `at`.
     pub(super) fn begin_txop(&mut self, category: AccessCategory, at: Instant) {
@@ -55,6 +62,9 @@ impl<P: Packet + Copy> Edca<P> {
         let access = function.backoff.spend();
         function.contends = false;
         let span = (!function.txop.is_zero()).then_some(function.txop);
+        if self.planner.link.is_shared && self.begin_null(category, at, access) {
+            return;
+        }
         let Some(id) = self.traffic.next(category, self.planner.link.id, at) else { return };
         self.stop_counters(at);
         if self.traffic.queue(id).is_broadcast() {
@@ -230,6 +240,7 @@ impl<P: Packet + Copy> Edca<P> {
     pub(super) fn conclude(&mut self, now: Instant, answer: Option<(Address, Answer, Option<&BlockAck>)>) {
         let (State::Await(awaited, _) | State::Overdue(awaited)) = self.state else { return };
         let peer = self.txop.as_ref().and_then(|txop| txop.planned.as_ref()).map(|planned| planned.ppdu.header.to);
+        let peer = peer.or_else(|| self.told_peer());
         match answer.filter(|(from, kind, _)| Some(*from) == peer && *kind == awaited) {
             None => self.fail(now, awaited),
             Some((_, Answer::Cts, _)) => self.on_cts(now),
@@ -245,7 +256,7 @@ impl<P: Packet + Copy> Edca<P> {
 
     /// The single MPDU of the PPDU is acknowledged.
     fn on_ack(&mut self, now: Instant) {
-        let Some(planned) = self.take_planned() else { return };
+        let Some(planned) = self.take_planned() else { return self.on_told(now) };
         self.rates.on_result(planned.ppdu.header.to, self.planner.in_whole(planned.grade), 1, 1);
         self.traffic.on_served(now, planned.queue, self.planner.link.id, 1);
         self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| true);
@@ -403,7 +414,7 @@ impl<P: Packet + Copy> Edca<P> {
     }
 
     /// The TXOP is over: a backoff follows in any case (10.23.2.2).
-    fn end_txop(&mut self, now: Instant, is_success: bool) {
+    pub(super) fn end_txop(&mut self, now: Instant, is_success: bool) {
         self.state = State::Idle;
         let Some(txop) = self.txop.take() else { return };
         let function = &mut self.functions[txop.category.index()];

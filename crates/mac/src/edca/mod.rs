@@ -32,6 +32,7 @@ mod recipient;
 mod respond;
 mod secondary;
 mod share;
+mod single;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -319,7 +320,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// Another link of the device has changed something.
     #[inline(never)]
     fn on_renew(&mut self, now: Instant) {
-        if self.traffic.radio.is_some() {
+        if self.traffic.radio.is_some() || self.traffic.awake.is_some() {
             // The radio is gone already: nothing that is due can be sent.
             self.follow_radio(now);
         }
@@ -404,6 +405,9 @@ impl<P: Packet + Copy> Edca<P> {
     /// The same of a link of a device.
     #[inline(never)]
     fn settle_shared(&mut self, now: Instant) {
+        if self.traffic.awake.is_some() {
+            self.follow_radio(now);
+        }
         self.settle_listening(now);
         self.settle_exchange(now);
         // What begins at once.

@@ -11,6 +11,7 @@ use super::originator::Originator;
 use super::peer::{Peer, PeerTraits, Peers};
 use super::recipient::Recipient;
 use super::share::{Demand, Sent, Share, Uses};
+use super::single::OneAwake;
 use crate::frame::Address;
 use crate::service::{MacOutput, Msdu, Outcome};
 use airbraid_engine::Packet;
@@ -136,6 +137,8 @@ pub(super) struct Traffic<P> {
     peers: Peers,
     /// The one radio of a device in EMLSR mode.
     pub radio: Option<OneRadio>,
+    /// The one link of a device that is awake, where it has one radio that cannot listen on several.
+    pub awake: Option<OneAwake>,
     /// The doings of links that disturb each other, at this device or at a peer.
     pub coupling: Option<Box<Coupling>>,
     /// The links that have nothing to send in a category, and contend as soon as there is something.
@@ -164,6 +167,7 @@ impl<P: Packet + Copy> Traffic<P> {
             broadcasts: Vec::new(),
             peers: Peers::default(),
             radio: None,
+            awake: None,
             coupling: None,
             idle: [Links::default(); AccessCategory::COUNT],
             demands: Vec::new(),
@@ -179,7 +183,12 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// A link more leads to a multi-link peer.
     pub fn share(&mut self, device: Address, (link, tids): (LinkId, u8), traits: PeerTraits) {
+        let has_one_awake = self.awake.is_some();
+        let traits = PeerTraits { is_single: traits.is_single || has_one_awake, ..traits };
         self.peers.reach(device, traits).add_link(link, tids);
+        if let Some(awake) = &mut self.awake {
+            awake.add_link(link);
+        }
     }
 
     /// Two links disturb each other, at a peer or at this device.
@@ -265,6 +274,14 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn emlsr(&self, device: Address) -> Option<Emlsr> {
         self.peers.get(device).and_then(|peer| peer.traits.emlsr)
     }
+    /// Whether a peer has one link awake at a time.
+    pub fn has_one_awake(&self, device: Address) -> bool {
+        self.peers.get(device).is_some_and(|peer| peer.traits.is_single)
+    }
+    /// The first multi-link peer.
+    pub fn first_peer(&self) -> Option<Address> {
+        self.peers.iter().next().map(|peer| peer.device)
+    }
     /// The peers that were called to a link, with their delays.
     pub fn called_to(&self, link: LinkId) -> Vec<(Address, Emlsr)> {
         let there = self.peers.iter().filter(|peer| peer.is_called_to(link));
@@ -328,6 +345,7 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn must_tell(&self, link: LinkId) -> bool {
         self.radio.as_ref().is_some_and(|radio| radio.must_tell(link))
             || self.coupling.as_ref().is_some_and(|coupling| coupling.must_tell(link))
+            || self.awake.as_ref().is_some_and(|awake| awake.must_tell(link))
     }
     /// A link is told; returns whether it is blind, and the delay of its medium synchronisation.
     pub fn tell(&mut self, link: LinkId) -> (bool, Duration) {
@@ -339,6 +357,10 @@ impl<P: Packet + Copy> Traffic<P> {
         if let Some(coupling) = &mut self.coupling {
             coupling.tell(link);
             (is_blind, medium_sync) = (is_blind || coupling.blinds(link), medium_sync.max(coupling.medium_sync));
+        }
+        if let Some(awake) = &mut self.awake {
+            awake.tell(link);
+            is_blind |= !awake.is_at(link);
         }
         (is_blind, medium_sync)
     }
@@ -392,7 +414,8 @@ impl<P: Packet + Copy> Traffic<P> {
         let links = peer.map_or(Links::of(link), |peer| peer.reached_by(tid));
         let request_link = peer.map_or(RequestLink::OfData, |peer| peer.traits.requests);
         let is_put = is_agreed && peer.is_some_and(|peer| peer.allocator.is_some());
-        let has_several = is_agreed && self.radio.is_none() && peer.is_some_and(|peer| peer.traits.emlsr.is_none());
+        let has_one = self.radio.is_some() || self.awake.is_some();
+        let has_several = is_agreed && !has_one && peer.is_some_and(Peer::receives_on_several);
         self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(self.queues.len() as u16));
         self.queues.push(TrafficQueue {
             to,
@@ -447,7 +470,9 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// Whether a category has anything that may be sent on a link.
     pub fn can_send(&self, category: AccessCategory, link: LinkId) -> bool {
+        let says = |awake: &OneAwake| awake.says(link, category).is_some();
         self.by_category[category.index()].iter().any(|id| self.queue(*id).can_send(link))
+            || self.awake.as_ref().is_some_and(says)
     }
 
     /// Whether a category has anything for a link that was lost.
