@@ -24,7 +24,7 @@ pub(super) enum Visit {
 pub(super) enum Change {
     /// The device listens on all links again.
     Listens,
-    /// The radio leaves this link, arrives at another one, or should have heard of its peer (`single`).
+    /// The radio leaves this link, arrives at another one, or should have heard of its peer.
     Departs,
     Arrives,
     Silence,

@@ -22,6 +22,7 @@ mod frames;
 mod function;
 mod link;
 mod listening;
+mod moving;
 mod multi_link;
 mod originator;
 mod pairing;
