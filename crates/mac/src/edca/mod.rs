@@ -420,11 +420,13 @@ impl<P: Packet + Copy> Edca<P> {
     /// Another link may get what a category of this one would send: it notes for which it is to be woken.
     fn tell_idle(&mut self, now: Instant) {
         let own = self.txop.as_ref().map(|txop| txop.category);
+        let mut is_busy = false;
         for category in AccessCategory::ALL {
             let is_idle = !self.functions[category.index()].contends && own != Some(category);
+            is_busy |= !is_idle;
             self.traffic.set_idle(self.planner.link.id, category, is_idle);
         }
-        self.traffic.note_demand(now, self.planner.link.id);
+        self.traffic.note_demand(now, self.planner.link.id, is_busy);
     }
 
     /// Gives the medium to the highest category whose time has come; those that collide with it back off.

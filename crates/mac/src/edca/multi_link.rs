@@ -39,7 +39,7 @@ impl<P: Packet + Copy> MultiLink<P> {
 
     /// One of its links is awake at a time, at first that which is added first; its radio moves in this time.
     pub fn keep_one_awake(&mut self, switch_delay: Duration) {
-        self.0.awake = Some(OneAwake::new(switch_delay));
+        self.0.awake = Some(Box::new(OneAwake::new(switch_delay)));
     }
     /// A link begins to watch its peer, where one is awake at a time.
     pub fn begin(&mut self, station: &mut Edca<P>) {

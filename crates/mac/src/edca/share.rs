@@ -32,6 +32,7 @@ pub(super) struct Demand {
 
 impl Demand {
     /// The link has something to send from now on, or nothing.
+    #[inline]
     pub fn set(&mut self, now: Instant, has_work: bool) {
         match (self.since, has_work) {
             (None, true) => self.since = Some(now),

@@ -138,7 +138,7 @@ pub(super) struct Traffic<P> {
     /// The one radio of a device in EMLSR mode.
     pub radio: Option<OneRadio>,
     /// The one link of a device that is awake, where it has one radio that cannot listen on several.
-    pub awake: Option<OneAwake>,
+    pub awake: Option<Box<OneAwake>>,
     /// The doings of links that disturb each other, at this device or at a peer.
     pub coupling: Option<Box<Coupling>>,
     /// The links that have nothing to send in a category, and contend as soon as there is something.
@@ -311,8 +311,9 @@ impl<P: Packet + Copy> Traffic<P> {
     }
 
     /// It contends or holds the medium in any category from now on, or in none.
-    pub fn note_demand(&mut self, now: Instant, link: LinkId) {
-        let (place, is_busy) = (usize::from(link.0), self.is_busy(link));
+    #[inline]
+    pub fn note_demand(&mut self, now: Instant, link: LinkId, is_busy: bool) {
+        let place = usize::from(link.0);
         if place >= self.demands.len() {
             self.demands.resize(place + 1, Demand::default());
         }
@@ -472,7 +473,7 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn can_send(&self, category: AccessCategory, link: LinkId) -> bool {
         let says = |awake: &OneAwake| awake.says(link, category).is_some();
         self.by_category[category.index()].iter().any(|id| self.queue(*id).can_send(link))
-            || self.awake.as_ref().is_some_and(says)
+            || self.awake.as_deref().is_some_and(says)
     }
 
     /// Whether a category has anything for a link that was lost.
