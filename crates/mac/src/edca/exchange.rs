@@ -13,13 +13,14 @@ use super::coupling::Room;
 use super::frames::{BlockAck, Content, Ppdu};
 use super::plan::{Answer, Planned, put_back};
 use super::rates::Pick;
+use super::share::Sent;
 use super::traffic::QueueId;
 use super::{Edca, Repair};
 use crate::dcf::CTS_SIZE;
 use crate::frame::{Address, Frame, FrameKind, duration_field};
 use crate::service::{Access, MacOutput, Msdu, Outcome};
 use airbraid_engine::Packet;
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Bytes, Duration, Instant};
 use std::sync::Arc;
 
 /// State of the exchange.
@@ -47,6 +48,13 @@ pub(super) struct Txop<P> {
     planned: Option<Planned<P>>,
 }
 
+impl<P> Txop<P> {
+    /// The TXOP of a null frame.
+    pub fn of_null(category: AccessCategory) -> Self {
+        Self { category, end: None, is_first: true, planned: None }
+    }
+}
+
 impl<P: Packet + Copy> Edca<P> {
     /// A category gains the medium at `at`.
     pub(super) fn begin_txop(&mut self, category: AccessCategory, at: Instant) {
@@ -54,6 +62,9 @@ impl<P: Packet + Copy> Edca<P> {
         let access = function.backoff.spend();
         function.contends = false;
         let span = (!function.txop.is_zero()).then_some(function.txop);
+        if self.planner.link.is_shared && self.begin_null(category, at, access) {
+            return;
+        }
         let Some(id) = self.traffic.next(category, self.planner.link.id, at) else { return };
         self.stop_counters(at);
         if self.traffic.queue(id).is_broadcast() {
@@ -144,7 +155,9 @@ impl<P: Packet + Copy> Edca<P> {
             }
         }
         let pick = self.rates.pick(at, self.planner.link.address(self.traffic.queue(id).to));
-        Some(Pick { grade: self.planner.halved(pick.grade, self.halvings), ..pick })
+        let link = &self.planner.link;
+        let share = if link.is_shared { self.traffic.share_of(at, id, link.id) } else { None };
+        Some(Pick { grade: self.planner.halved(pick.grade, self.halvings), share, ..pick })
     }
 
     fn send_broadcast(&mut self, id: QueueId, at: Instant, access: Access) {
@@ -191,6 +204,9 @@ impl<P: Packet + Copy> Edca<P> {
                 self.stats.retries += retries;
                 self.counts.mpdus += mpdus;
                 self.counts.ampdus += u64::from(mpdus > 1);
+                if self.planner.link.is_shared {
+                    self.note_use(planned, mpdus, at);
+                }
             }
             Content::BlockAckRequest { .. } => self.counts.block_ack_requests += 1,
             Content::BlockAck(_) => {}
@@ -200,6 +216,15 @@ impl<P: Packet + Copy> Edca<P> {
             self.on_own_exchange(at, planned, Duration::ZERO);
         }
         self.state = State::Await(planned.answer, end + self.planner.config.response_timeout());
+    }
+
+    /// A link of a device sends a PPDU with `mpdus` MPDUs at `at`.
+    fn note_use(&mut self, planned: &Planned<P>, mpdus: u64, at: Instant) {
+        let (link, ppdu) = (self.planner.link.id, &planned.ppdu);
+        let time = planned.airtime + self.access_gap() + self.planner.config.block_ack_time(&ppdu.vector);
+        let (rate, mpdu) = (ppdu.vector.rate().bit_rate, Bytes::new(ppdu.header.size.as_u64() / mpdus.max(1)));
+        let demand = self.traffic.demand(at + planned.airtime, link);
+        self.traffic.note_use(planned.queue, &Sent { link, rate, mpdu, time, demand });
     }
 
     /// The frame that nobody answers has left.
@@ -215,6 +240,7 @@ impl<P: Packet + Copy> Edca<P> {
     pub(super) fn conclude(&mut self, now: Instant, answer: Option<(Address, Answer, Option<&BlockAck>)>) {
         let (State::Await(awaited, _) | State::Overdue(awaited)) = self.state else { return };
         let peer = self.txop.as_ref().and_then(|txop| txop.planned.as_ref()).map(|planned| planned.ppdu.header.to);
+        let peer = peer.or_else(|| self.told_peer());
         match answer.filter(|(from, kind, _)| Some(*from) == peer && *kind == awaited) {
             None => self.fail(now, awaited),
             Some((_, Answer::Cts, _)) => self.on_cts(now),
@@ -230,7 +256,7 @@ impl<P: Packet + Copy> Edca<P> {
 
     /// The single MPDU of the PPDU is acknowledged.
     fn on_ack(&mut self, now: Instant) {
-        let Some(planned) = self.take_planned() else { return };
+        let Some(planned) = self.take_planned() else { return self.on_told(now) };
         self.rates.on_result(planned.ppdu.header.to, self.planner.in_whole(planned.grade), 1, 1);
         self.traffic.on_served(now, planned.queue, self.planner.link.id, 1);
         self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| true);
@@ -388,7 +414,7 @@ impl<P: Packet + Copy> Edca<P> {
     }
 
     /// The TXOP is over: a backoff follows in any case (10.23.2.2).
-    fn end_txop(&mut self, now: Instant, is_success: bool) {
+    pub(super) fn end_txop(&mut self, now: Instant, is_success: bool) {
         self.state = State::Idle;
         let Some(txop) = self.txop.take() else { return };
         let function = &mut self.functions[txop.category.index()];

@@ -19,6 +19,11 @@ impl Links {
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
+    /// The one behind this link, and behind the last the first.
+    pub fn after(self, link: LinkId) -> LinkId {
+        let places = (1..=u16::BITS as u8).map(|step| LinkId((link.0 + step) % u16::BITS as u8));
+        places.into_iter().find(|other| self.contains(*other)).unwrap_or(link)
+    }
     pub fn contains(self, link: LinkId) -> bool {
         self.0 >> link.0 & 1 == 1
     }

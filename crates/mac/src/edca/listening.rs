@@ -24,6 +24,10 @@ pub(super) enum Visit {
 pub(super) enum Change {
     /// The device listens on all links again.
     Listens,
+    /// The radio leaves this link, arrives at another one, or should have heard of its peer.
+    Departs,
+    Arrives,
+    Silence,
     /// A peer does.
     PeerListens(Address),
     /// This link begins to send, and has sent: others of a pair are blind in between.
@@ -41,6 +45,14 @@ pub(super) struct Listening {
     pub changes: Vec<(Instant, Change)>,
     /// Until then nothing fits beside what another link sends.
     pub crowded_until: Instant,
+}
+
+impl Listening {
+    /// A change comes then, and not when it was to come before.
+    pub fn set(&mut self, change: Change, at: Instant) {
+        self.changes.retain(|(_, known)| *known != change);
+        self.changes.push((at, change));
+    }
 }
 
 impl<P: Packet + Copy> Edca<P> {
@@ -130,6 +142,7 @@ impl<P: Packet + Copy> Edca<P> {
 
     /// A peer begins an exchange, or goes on with it: it listens nowhere else until that is over.
     pub(super) fn on_peer_frame(&mut self, now: Instant, header: &Frame<()>) {
+        self.on_power_management(now, header);
         let device = self.planner.link.device(header.from);
         let Some(delays) = self.traffic.emlsr(device) else { return };
         if matches!(header.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest) {
@@ -154,6 +167,7 @@ impl<P: Packet + Copy> Edca<P> {
             self.traffic.set_open(device, |peer| peer.reopen(now));
         }
         self.leave_radio(now);
+        self.note_answer(now, is_success);
         self.couple(|coupling, link| coupling.set_exchange(link, None));
     }
 
@@ -203,6 +217,9 @@ impl<P: Packet + Copy> Edca<P> {
                 Change::PeerListens(device) => {
                     self.traffic.set_open(device, |peer| peer.reopen(now));
                 }
+                Change::Departs => self.depart(now),
+                Change::Arrives => self.arrive(),
+                Change::Silence => self.on_silence(now),
                 Change::Sends => self.couple(|coupling, link| coupling.begin(link)),
                 Change::Sent => self.couple(|coupling, link| coupling.end(link)),
             }

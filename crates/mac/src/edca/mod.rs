@@ -22,6 +22,7 @@ mod frames;
 mod function;
 mod link;
 mod listening;
+mod moving;
 mod multi_link;
 mod originator;
 mod pairing;
@@ -31,6 +32,8 @@ mod rates;
 mod recipient;
 mod respond;
 mod secondary;
+mod share;
+mod single;
 #[cfg(test)]
 mod tests;
 mod traffic;
@@ -318,7 +321,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// Another link of the device has changed something.
     #[inline(never)]
     fn on_renew(&mut self, now: Instant) {
-        if self.traffic.radio.is_some() {
+        if self.traffic.radio.is_some() || self.traffic.awake.is_some() {
             // The radio is gone already: nothing that is due can be sent.
             self.follow_radio(now);
         }
@@ -403,21 +406,27 @@ impl<P: Packet + Copy> Edca<P> {
     /// The same of a link of a device.
     #[inline(never)]
     fn settle_shared(&mut self, now: Instant) {
+        if self.traffic.awake.is_some() {
+            self.follow_radio(now);
+        }
         self.settle_listening(now);
         self.settle_exchange(now);
         // What begins at once.
         self.settle_listening(now);
-        self.tell_idle();
+        self.tell_idle(now);
         self.alarm = self.alarm.earlier(self.listening_alarm());
     }
 
     /// Another link may get what a category of this one would send: it notes for which it is to be woken.
-    fn tell_idle(&mut self) {
+    fn tell_idle(&mut self, now: Instant) {
         let own = self.txop.as_ref().map(|txop| txop.category);
+        let mut is_busy = false;
         for category in AccessCategory::ALL {
             let is_idle = !self.functions[category.index()].contends && own != Some(category);
+            is_busy |= !is_idle;
             self.traffic.set_idle(self.planner.link.id, category, is_idle);
         }
+        self.traffic.note_demand(now, self.planner.link.id, is_busy);
     }
 
     /// Gives the medium to the highest category whose time has come; those that collide with it back off.

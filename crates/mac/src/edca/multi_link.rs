@@ -16,10 +16,11 @@ use super::config::EdcaConfig;
 use super::emlsr::{Emlsr, OneRadio};
 use super::link::LinkId;
 use super::peer::PeerTraits;
+use super::single::OneAwake;
 use super::traffic::Traffic;
 use crate::frame::Address;
 use airbraid_engine::Packet;
-use airbraid_units::Duration;
+use airbraid_units::{Duration, Instant};
 
 /// The upper part of a multi-link device, which its links share.
 #[derive(Clone, Debug)]
@@ -34,6 +35,18 @@ impl<P: Packet + Copy> MultiLink<P> {
     /// Its links share one radio, with these delays.
     pub fn share_radio(&mut self, delays: Emlsr) {
         self.0.radio = Some(OneRadio::new(delays));
+    }
+
+    /// One of its links is awake at a time, at first that which is added first; its radio moves in this time.
+    pub fn keep_one_awake(&mut self, switch_delay: Duration) {
+        self.0.awake = Some(Box::new(OneAwake::new(switch_delay)));
+    }
+    /// A link begins to watch its peer, where one is awake at a time.
+    pub fn begin(&mut self, station: &mut Edca<P>) {
+        self.exchange(station);
+        station.watch(Instant::ZERO);
+        station.settle(Instant::ZERO);
+        self.exchange(station);
     }
 
     /// Two of its links disturb each other. A link that was blind does not trust what it hears for `medium_sync`.

@@ -98,7 +98,15 @@ impl<P: Copy> Originator<P> {
     pub fn oldest_arrival(&self) -> Option<u64> {
         self.slots.front().map(|slot| slot.arrival)
     }
-    /// Number of MPDUs in the window, and those of them that wait.
+    /// Numbers that are left in the window.
+    pub fn space(&self) -> usize {
+        usize::from(self.window).saturating_sub(self.slots.len())
+    }
+    /// Number of those that are left in a window that begins with this one.
+    pub fn space_behind(&self, sequence: u16) -> u32 {
+        u32::from(self.window.saturating_sub(ahead(sequence, self.next)))
+    }
+    /// Number of MPDUs in the window.
     pub fn len(&self) -> usize {
         self.slots.len()
     }

@@ -18,6 +18,8 @@ pub struct PeerTraits {
     pub emlsr: Option<Emlsr>,
     /// The way in which packets for it are put to links.
     pub allocation: Allocation,
+    /// Whether one link at a time between it and this device is awake.
+    pub is_single: bool,
 }
 
 /// A multi-link peer.
@@ -55,7 +57,9 @@ impl Peer {
     /// A link more leads to it, which carries these TIDs, a bit each.
     pub fn add_link(&mut self, link: LinkId, tids: u8) {
         self.links.insert(link);
-        self.open = self.links;
+        if !self.traits.is_single || self.open == Links::default() {
+            self.open = if self.traits.is_single { Links::of(link) } else { self.links };
+        }
         for (_, links) in self.by_tid.iter_mut().enumerate().filter(|(tid, _)| tids >> tid & 1 == 1) {
             links.insert(link);
         }
@@ -73,6 +77,18 @@ impl Peer {
         self.open.and(self.carrying(tid))
     }
 
+    /// Whether it can receive on several links at once.
+    pub fn receives_on_several(&self) -> bool {
+        self.traits.emlsr.is_none() && !self.traits.is_single
+    }
+    /// It listens on this link alone, if on any.
+    pub fn open_at_most(&mut self, link: Option<LinkId>) {
+        self.open = link.map_or(Links::default(), Links::of);
+    }
+    /// It does not listen on this link.
+    pub fn close(&mut self, link: LinkId) {
+        self.open.remove(link);
+    }
     /// It listens on this link alone.
     pub fn open_only(&mut self, link: LinkId) {
         self.open = Links::of(link);

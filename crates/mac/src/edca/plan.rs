@@ -1,13 +1,15 @@
 //! The next PPDU of an access category: which peer it is for, and how much goes into it.
 //!
 //! An A-MPDU is as long as all its limits allow: bytes, MPDUs, the window of the agreement, aPPDUMaxTime, and what is
-//! left of the TXOP. MPDUs that are sent again come first, the oldest before the others.
+//! left of the TXOP. MPDUs that are sent again come first, the oldest before the others. On a link of a device new ones
+//! go with them as far as its [share](super::share) of the window goes.
 
 use super::config::{EdcaConfig, REQUEST_SIZE};
 use super::frames::{Content, DataMpdus, Ppdu, Vector};
 use super::link::Link;
 use super::originator::MpduState;
 use super::rates::{Grade, Pick};
+use super::share::Share;
 use super::traffic::{QueueId, TrafficQueue};
 use crate::frame::{Address, Frame, FrameKind, Reservation, duration_field};
 use crate::ppdu::{Format, PPDU_TIME_MAX};
@@ -123,7 +125,7 @@ impl Planner {
         queue: &mut TrafficQueue<P>,
         span: Option<Duration>,
         is_first: bool,
-        Pick { grade, is_probe }: Pick,
+        Pick { grade, is_probe, share }: Pick,
     ) -> Option<Planned<P>> {
         if queue.needs_request(self.link.id) {
             return self.request(id, queue, span.filter(|_| !is_first));
@@ -138,7 +140,7 @@ impl Planner {
                 (most, self.config.longest_psdu(&vector, ppdu).min(psdu_max))
             }
         };
-        let (data, psdu) = self.gather(queue, frames, bytes)?;
+        let (data, psdu) = self.gather(queue, share, frames, bytes)?;
         let answer = answer_to(&data);
         let airtime = self.config.data_time(&vector, Bytes::new(psdu));
         let fits = span.is_none_or(|span| airtime + self.answer_span(grade, answer) <= span);
@@ -179,14 +181,14 @@ impl Planner {
         id: QueueId,
         queue: &mut TrafficQueue<P>,
         left: Duration,
-        Pick { grade, is_probe }: Pick,
+        Pick { grade, is_probe, share }: Pick,
     ) -> Option<Planned<P>> {
         let Grade { vector, psdu_max, .. } = *self.grade(grade);
         let most = if is_probe || !queue.is_agreed { 1 } else { self.config.aggregation.ampdu_frames };
         let Vector::Mode(mode) = &vector else { return None };
         // The ends are half a symbol apart at most, which is no more than the 8 us that are allowed (35.3.16.5).
         let longest = self.config.longest_psdu(&vector, left + mode.symbol() / 2).min(psdu_max);
-        let (data, psdu) = self.gather(queue, most, longest)?;
+        let (data, psdu) = self.gather(queue, share, most, longest)?;
         if psdu > longest || !data.is_aggregate {
             put_back(queue, &data);
             return None;
@@ -225,6 +227,7 @@ impl Planner {
     fn gather<P: Packet + Copy>(
         &self,
         queue: &mut TrafficQueue<P>,
+        share: Option<Share>,
         frames: u32,
         bytes: u64,
     ) -> Option<(DataMpdus<P>, u64)> {
@@ -256,11 +259,11 @@ impl Planner {
             }
         }
         data.mpdus().iter().for_each(|mpdu| queue.originator.take(mpdu.sequence));
+        let frames = frames.min(queue.most_new(share, data.mpdus().first()));
         while !is_full && queue.is_shared() && data.mpdus().len() < frames as usize && queue.originator.has_space() {
             let Some(&(packet, arrival)) = queue.waiting.front() else { break };
             let (size, count) = self.next_mpdu(queue);
-            let more: Option<Box<[P]>> =
-                (count > 1).then(|| queue.waiting.range(1..count).map(|(packet, _)| *packet).collect());
+            let more = queue.joined_to_first(count);
             is_full = !add(&mut data, queue.originator.next(), 0, size, packet, more.as_deref().unwrap_or(&[]));
             if !is_full {
                 queue.waiting.drain(..count);

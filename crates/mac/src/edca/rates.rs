@@ -2,6 +2,7 @@
 
 use super::config::{Bandwidth, EdcaConfig};
 use super::frames::Vector;
+use super::share::Share;
 use crate::frame::Address;
 use crate::phy::OFDM_RATES;
 use crate::ppdu::{Choice, Mode, PPDU_TIME_MAX, Width};
@@ -34,6 +35,8 @@ pub(super) struct Pick {
     pub grade: usize,
     /// Whether it probes: one MPDU is enough.
     pub is_probe: bool,
+    /// The share of its link in the window; `None`: the whole.
+    pub share: Option<Share>,
 }
 
 /// The rate control of a station.
@@ -136,10 +139,10 @@ impl Rates {
     pub fn pick(&mut self, now: Instant, to: Address) -> Pick {
         match self {
             Self::Fixed => Pick::default(),
-            Self::Ideal(ideal) => Pick { grade: ideal.rate(to), is_probe: false },
+            Self::Ideal(ideal) => Pick { grade: ideal.rate(to), ..Pick::default() },
             Self::Minstrel { minstrel, chains } => {
                 let (chain, failures) = chains.entry(to).or_insert_with(|| (minstrel.chain(now, to), 0));
-                Pick { grade: chain.rate(*failures), is_probe: chain.is_probe && *failures == 0 }
+                Pick { grade: chain.rate(*failures), is_probe: chain.is_probe && *failures == 0, share: None }
             }
         }
     }

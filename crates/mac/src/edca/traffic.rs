@@ -5,11 +5,13 @@ use super::category::{AccessCategory, TIDS};
 use super::config::{EdcaConfig, RequestLink, window_max};
 use super::coupling::{Coupling, Room};
 use super::emlsr::{Emlsr, OneRadio};
-use super::frames::{Ppdu, SEQUENCES, after, ahead};
+use super::frames::{Mpdu, Ppdu, SEQUENCES, after, ahead};
 use super::link::{LinkId, Links};
 use super::originator::Originator;
 use super::peer::{Peer, PeerTraits, Peers};
 use super::recipient::Recipient;
+use super::share::{Demand, Sent, Share, Uses};
+use super::single::OneAwake;
 use crate::frame::Address;
 use crate::service::{MacOutput, Msdu, Outcome};
 use airbraid_engine::Packet;
@@ -49,6 +51,8 @@ pub(super) struct TrafficQueue<P> {
     request_link: RequestLink,
     /// Whether its packets are put to links before those have the medium.
     is_put: bool,
+    /// The use that it makes of links that share its window; `None`: no two of them send at once.
+    uses: Option<Box<Uses>>,
 }
 
 impl<P: Packet + Copy> TrafficQueue<P> {
@@ -99,6 +103,21 @@ impl<P: Packet + Copy> TrafficQueue<P> {
         told
     }
 
+    /// The packets behind the first that make one MPDU of `count` packets with it.
+    #[inline]
+    pub fn joined_to_first(&self, count: usize) -> Option<Box<[P]>> {
+        (count > 1).then(|| self.waiting.range(1..count).map(|(packet, _)| *packet).collect())
+    }
+
+    /// Most MPDUs of the next PPDU, as far as new ones go with those that were lost, of which `oldest` is the first.
+    /// There is no such limit where the window has space for all that waits.
+    #[inline]
+    pub fn most_new(&self, share: Option<Share>, oldest: Option<&Mpdu>) -> u32 {
+        let Some(share) = share.filter(|_| self.waiting.len() > self.originator.space()) else { return u32::MAX };
+        let next = self.originator.next();
+        share.of(self.originator.space_behind(oldest.map_or(next, |mpdu| mpdu.sequence)))
+    }
+
     /// The arrival that decides which queue is served first.
     fn rank(&self) -> u64 {
         let waiting = self.waiting.front().map_or(u64::MAX, |(_, arrival)| *arrival);
@@ -118,10 +137,14 @@ pub(super) struct Traffic<P> {
     peers: Peers,
     /// The one radio of a device in EMLSR mode.
     pub radio: Option<OneRadio>,
+    /// The one link of a device that is awake, where it has one radio that cannot listen on several.
+    pub awake: Option<Box<OneAwake>>,
     /// The doings of links that disturb each other, at this device or at a peer.
     pub coupling: Option<Box<Coupling>>,
     /// The links that have nothing to send in a category, and contend as soon as there is something.
     idle: [Links; AccessCategory::COUNT],
+    /// The time in which each link had something to send.
+    demands: Vec<Demand>,
     /// The queues of each category.
     by_category: [Vec<QueueId>; AccessCategory::COUNT],
     /// MSDUs of each category that wait or are not acknowledged yet.
@@ -144,8 +167,10 @@ impl<P: Packet + Copy> Traffic<P> {
             broadcasts: Vec::new(),
             peers: Peers::default(),
             radio: None,
+            awake: None,
             coupling: None,
             idle: [Links::default(); AccessCategory::COUNT],
+            demands: Vec::new(),
             by_category: [const { Vec::new() }; AccessCategory::COUNT],
             counts: [0; AccessCategory::COUNT],
             limit: config.queue_limit,
@@ -158,7 +183,12 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// A link more leads to a multi-link peer.
     pub fn share(&mut self, device: Address, (link, tids): (LinkId, u8), traits: PeerTraits) {
+        let has_one_awake = self.awake.is_some();
+        let traits = PeerTraits { is_single: traits.is_single || has_one_awake, ..traits };
         self.peers.reach(device, traits).add_link(link, tids);
+        if let Some(awake) = &mut self.awake {
+            awake.add_link(link);
+        }
     }
 
     /// Two links disturb each other, at a peer or at this device.
@@ -244,6 +274,14 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn emlsr(&self, device: Address) -> Option<Emlsr> {
         self.peers.get(device).and_then(|peer| peer.traits.emlsr)
     }
+    /// Whether a peer has one link awake at a time.
+    pub fn has_one_awake(&self, device: Address) -> bool {
+        self.peers.get(device).is_some_and(|peer| peer.traits.is_single)
+    }
+    /// The first multi-link peer.
+    pub fn first_peer(&self) -> Option<Address> {
+        self.peers.iter().next().map(|peer| peer.device)
+    }
     /// The peers that were called to a link, with their delays.
     pub fn called_to(&self, link: LinkId) -> Vec<(Address, Emlsr)> {
         let there = self.peers.iter().filter(|peer| peer.is_called_to(link));
@@ -272,6 +310,31 @@ impl<P: Packet + Copy> Traffic<P> {
         if is_idle { idle.insert(link) } else { idle.remove(link) }
     }
 
+    /// It contends or holds the medium in any category from now on, or in none.
+    #[inline]
+    pub fn note_demand(&mut self, now: Instant, link: LinkId, is_busy: bool) {
+        let place = usize::from(link.0);
+        if place >= self.demands.len() {
+            self.demands.resize(place + 1, Demand::default());
+        }
+        self.demands[place].set(now, is_busy);
+    }
+    /// The time for which it has done so until then.
+    pub fn demand(&self, now: Instant, link: LinkId) -> Duration {
+        self.demands.get(usize::from(link.0)).map_or(Duration::ZERO, |demand| demand.until(now))
+    }
+
+    /// A link sends a PPDU of a queue.
+    pub fn note_use(&mut self, id: QueueId, sent: &Sent) {
+        if let Some(uses) = &mut self.queue_mut(id).uses {
+            uses.on_sent(sent);
+        }
+    }
+    /// The share of a link in the window of a queue.
+    pub fn share_of(&self, now: Instant, id: QueueId, link: LinkId) -> Option<Share> {
+        self.queue(id).uses.as_ref()?.share(link, self.window, |link| self.demand(now, link))
+    }
+
     /// Whether a link that was idle has something to send now, or has become blind, or can hear again.
     pub fn wakes(&self, link: LinkId) -> bool {
         let has_work =
@@ -283,6 +346,7 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn must_tell(&self, link: LinkId) -> bool {
         self.radio.as_ref().is_some_and(|radio| radio.must_tell(link))
             || self.coupling.as_ref().is_some_and(|coupling| coupling.must_tell(link))
+            || self.awake.as_ref().is_some_and(|awake| awake.must_tell(link))
     }
     /// A link is told; returns whether it is blind, and the delay of its medium synchronisation.
     pub fn tell(&mut self, link: LinkId) -> (bool, Duration) {
@@ -294,6 +358,10 @@ impl<P: Packet + Copy> Traffic<P> {
         if let Some(coupling) = &mut self.coupling {
             coupling.tell(link);
             (is_blind, medium_sync) = (is_blind || coupling.blinds(link), medium_sync.max(coupling.medium_sync));
+        }
+        if let Some(awake) = &mut self.awake {
+            awake.tell(link);
+            is_blind |= !awake.is_at(link);
         }
         (is_blind, medium_sync)
     }
@@ -347,6 +415,8 @@ impl<P: Packet + Copy> Traffic<P> {
         let links = peer.map_or(Links::of(link), |peer| peer.reached_by(tid));
         let request_link = peer.map_or(RequestLink::OfData, |peer| peer.traits.requests);
         let is_put = is_agreed && peer.is_some_and(|peer| peer.allocator.is_some());
+        let has_one = self.radio.is_some() || self.awake.is_some();
+        let has_several = is_agreed && !has_one && peer.is_some_and(Peer::receives_on_several);
         self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(self.queues.len() as u16));
         self.queues.push(TrafficQueue {
             to,
@@ -359,6 +429,7 @@ impl<P: Packet + Copy> Traffic<P> {
             in_doubt: Vec::new(),
             request_link,
             is_put,
+            uses: has_several.then(Box::default),
         });
     }
 
@@ -400,7 +471,9 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// Whether a category has anything that may be sent on a link.
     pub fn can_send(&self, category: AccessCategory, link: LinkId) -> bool {
+        let says = |awake: &OneAwake| awake.says(link, category).is_some();
         self.by_category[category.index()].iter().any(|id| self.queue(*id).can_send(link))
+            || self.awake.as_deref().is_some_and(says)
     }
 
     /// Whether a category has anything for a link that was lost.

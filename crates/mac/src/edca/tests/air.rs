@@ -7,7 +7,7 @@ use super::super::{
 };
 use crate::frame::{Address, Frame, FrameKind};
 use crate::service::{MacInput, MacOutput, Msdu, Outcome};
-use airbraid_engine::{Packet, Stream, Wake, step};
+use airbraid_engine::{Machine, Packet, Stream, Wake, step};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -57,6 +57,17 @@ struct Sent {
     signal: Signal,
     airtime: Duration,
     is_garbled: bool,
+    /// When its sender committed itself to it.
+    committed: Instant,
+}
+
+impl Signal {
+    fn header(&self) -> Frame<()> {
+        match self {
+            Self::Frame(frame) => frame.header(),
+            Self::Ppdu(ppdu) => ppdu.header,
+        }
+    }
 }
 
 /// A decision about what is lost: of a kind of frame, its number among those of its kind, and the place of an MPDU.
@@ -64,6 +75,15 @@ pub type Fate = Box<dyn FnMut(Instant, FrameKind, u32, usize) -> bool>;
 
 /// A frame ends this much later than its sender thinks, as it does at a distance.
 const LATE: Duration = Duration::from_nanos(3);
+
+/// The mode of a device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    Str,
+    Emlsr(Emlsr),
+    /// One link awake at a time, with the time that a move takes.
+    Single(Duration),
+}
 
 pub struct Air {
     pub stations: Vec<Edca<Payload>>,
@@ -95,6 +115,9 @@ pub struct Air {
     coupled: BTreeSet<usize>,
     /// Devices with one radio.
     one_radio: BTreeSet<usize>,
+    /// Those of which one link is awake at a time; their links that sleep, and since when their access point knows.
+    singles: BTreeSet<usize>,
+    asleep: BTreeMap<usize, Instant>,
     /// Stations that hear nothing, and for each what it has missed the beginning of.
     deaf: BTreeSet<usize>,
     missed: Vec<BTreeSet<usize>>,
@@ -161,6 +184,8 @@ impl Air {
             busy: vec![false; n],
             one_radio: BTreeSet::new(),
             coupled: BTreeSet::new(),
+            singles: BTreeSet::new(),
+            asleep: BTreeMap::new(),
             deaf: BTreeSet::new(),
             missed: vec![BTreeSet::new(); n],
             events: BTreeMap::new(),
@@ -195,6 +220,18 @@ impl Air {
         config: EdcaConfig,
         modes: &[Option<Emlsr>],
         links: u32,
+        ways: (RequestLink, Allocation),
+        seed: u64,
+    ) -> Self {
+        let modes: Vec<Kind> = modes.iter().map(|emlsr| emlsr.map_or(Kind::Str, Kind::Emlsr)).collect();
+        Self::of_devices_in(config, &modes, links, ways, seed)
+    }
+
+    /// The same in any modes.
+    pub fn of_devices_in(
+        config: EdcaConfig,
+        modes: &[Kind],
+        links: u32,
         (requests, allocation): (RequestLink, Allocation),
         seed: u64,
     ) -> Self {
@@ -202,18 +239,35 @@ impl Air {
         let mut air = Self { links: links as usize, ..Self::new(config, count * links, seed) };
         for device in 0..count {
             let mut shared = MultiLink::new(&config);
-            if let Some(delays) = modes[device as usize] {
-                shared.share_radio(delays);
+            match modes[device as usize] {
+                Kind::Str => {}
+                Kind::Emlsr(delays) => shared.share_radio(delays),
+                Kind::Single(switch_delay) => shared.keep_one_awake(switch_delay),
+            }
+            if let Kind::Single(_) = modes[device as usize] {
+                air.singles.insert(device as usize);
+            }
+            if modes[device as usize] != Kind::Str {
                 air.one_radio.insert(device as usize);
             }
             for link in 0..links {
                 let station = &mut air.stations[(device * links + link) as usize];
                 shared.join(station, link as u8);
                 for peer in (0..count).filter(|peer| *peer != device) {
-                    let traits = PeerTraits { requests, emlsr: modes[peer as usize], allocation };
+                    let (emlsr, is_single) = match modes[peer as usize] {
+                        Kind::Str => (None, false),
+                        Kind::Emlsr(delays) => (Some(delays), false),
+                        Kind::Single(_) => (None, true),
+                    };
+                    let traits = PeerTraits { requests, emlsr, allocation, is_single };
                     let addresses = [Address(peer * links + link), Address(peer * links)];
                     shared.add_way(station, addresses, u8::MAX, traits);
                 }
+            }
+            let first = (device * links) as usize;
+            if let Kind::Single(_) = modes[device as usize] {
+                shared.begin(&mut air.stations[first]);
+                air.wakes[first] = air.stations[first].poll_timeout();
             }
             air.devices.push(shared);
         }
@@ -292,6 +346,7 @@ impl Air {
                 let others: Vec<usize> = self.on_air.iter().copied().filter(is_near).collect();
                 self.sent[number].is_garbled = !others.is_empty();
                 others.into_iter().for_each(|other| self.sent[other].is_garbled = true);
+                self.check_sleep(number);
                 self.on_air.insert(number);
                 for station in self.hearers(from) {
                     if self.deaf.contains(&station) {
@@ -304,6 +359,34 @@ impl Air {
                 self.schedule(self.now + self.sent[number].airtime + LATE, Event::End(number));
             }
             Event::End(number) => self.end(number),
+        }
+    }
+
+    /// Nothing is sent to a link that sleeps, but for what was under way when its access point learned of it, and
+    /// answers.
+    fn check_sleep(&self, number: usize) {
+        let Sent { signal, committed, .. } = &self.sent[number];
+        let header = signal.header();
+        let is_answer = matches!(header.kind, FrameKind::Ack | FrameKind::Cts | FrameKind::BlockAck);
+        let since = self.asleep.get(&(header.to.0 as usize)).filter(|_| !is_answer);
+        assert!(since.is_none_or(|since| committed <= since), "a link is called that sleeps\n{}", self.timeline);
+    }
+
+    /// A link of a device of which one is awake at a time has told its access point something.
+    fn note_sleep(&mut self, header: &Frame<()>) {
+        let (from, links) = (header.from.0 as usize, self.links);
+        if !self.singles.contains(&self.device(from)) || header.kind != FrameKind::Data {
+            return;
+        }
+        let now = self.now;
+        if header.power_management {
+            self.asleep.entry(from).or_insert(now);
+        } else {
+            let first = self.device(from) * links;
+            (first..first + links).for_each(|link| {
+                self.asleep.entry(link).or_insert(now);
+            });
+            self.asleep.remove(&from);
         }
     }
 
@@ -338,10 +421,7 @@ impl Air {
     fn end(&mut self, number: usize) {
         self.on_air.remove(&number);
         let Sent { from, signal, is_garbled, .. } = self.sent[number].clone();
-        let header = match &signal {
-            Signal::Frame(frame) => frame.header(),
-            Signal::Ppdu(ppdu) => ppdu.header,
-        };
+        let header = signal.header();
         let nth = *self.counts.get(word(header.kind)).unwrap_or(&0);
         let is_out =
             |(medium, times): &(usize, Range<Instant>)| *medium == from % self.links && times.contains(&self.now);
@@ -388,6 +468,9 @@ impl Air {
                 }
                 _ => MacInput::Overheard { frame: header, idle },
             };
+            if matches!(input, MacInput::Received { .. } | MacInput::ReceivedPpdu { .. }) && !self.transmits(station) {
+                self.note_sleep(&header);
+            }
             self.drive(station, Some(input));
         }
     }
@@ -437,6 +520,9 @@ impl Air {
             MacOutput::Transmit { frame, at, airtime, .. } => {
                 *self.counts.entry(word(frame.kind)).or_default() += 1;
                 let id = frame.payload.map_or(String::new(), |payload| format!(" {}", payload.id));
+                let is_null = frame.kind == FrameKind::Data && frame.payload.is_none();
+                let null = if frame.power_management { " null PM=1" } else { " null PM=0" };
+                let id = if is_null { null.to_owned() } else { id };
                 let nav = frame.nav.as_micros();
                 let line =
                     format!("{me} {}{id} to {} for {airtime}, nav {nav}", word(frame.kind), self.names(frame.to));
@@ -552,7 +638,7 @@ impl Air {
     }
 
     fn put(&mut self, from: usize, signal: Signal, at: Instant, airtime: Duration) {
-        self.sent.push(Sent { from, signal, airtime, is_garbled: false });
+        self.sent.push(Sent { from, signal, airtime, is_garbled: false, committed: self.now });
         self.schedule(at, Event::Start(self.sent.len() - 1));
     }
 

@@ -8,7 +8,7 @@ use crate::frame::FrameKind;
 use crate::phy::OFDM_RATES;
 use crate::ppdu::{Band, Choice, Format, Mode, Width};
 use crate::service::Outcome;
-use air::{Air, at};
+use air::{Air, Kind, at};
 use airbraid_engine::Stream;
 use airbraid_units::{Bytes, Duration};
 use proptest::prelude::*;
@@ -327,6 +327,26 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
+    /// The same at an access point of stations of which one link is awake at a time, while a link fails.
+    #[test]
+    fn nothing_is_lost_where_one_link_is_awake(
+        config in with_agreements(),
+        seed: u64,
+        links in 2u32..4,
+        delays in (0u64..3_000, 0u64..3_000),
+        permille in [0u32..500, 0u32..500, 0u32..500],
+        outage in (0usize..3, 0u64..40_000, 0u64..40_000),
+        packets in sendings(),
+    ) {
+        let packets = through_the_first(&packets);
+        let [one, other] = [delays.0, delays.1].map(|us| Kind::Single(Duration::from_micros(us)));
+        let ways = (RequestLink::Any, Allocation::Shared);
+        let mut air = Air::of_devices_in(config, &[Kind::Str, one, other], links, ways, seed);
+        air.fate = losses(seed, permille, 60_000);
+        air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
+        check(air, &packets)?;
+    }
+
     /// The same among three of which the links of some disturb each other: a link hears nothing while another one
     /// sends, also where a peer calls at the wrong time.
     #[test]
@@ -502,6 +522,21 @@ fn a_gap_is_told_when_the_window_has_passed_it() {
 }
 
 #[test]
+fn two_links_share_a_window_that_is_short() {
+    let mut air = Air::of_devices(of_window(16), 2, 2, RequestLink::OfData, 1);
+    for id in 0..400 {
+        air.send(at(10), 0, 1, id, BestEffort);
+    }
+    air.run(at(200_000));
+    assert_eq!(air.delivered.len(), 400);
+    // Half of the window each. If one link took the whole of it, the other would stand still meanwhile.
+    let ppdus = [0, 1].map(|link| air.stations[link].stats().data_frames);
+    let mpdus = [0, 1].map(|link| air.stations[link].counts().mpdus);
+    assert!(mpdus.iter().zip(&ppdus).all(|(mpdus, ppdus)| (7..=9).contains(&(mpdus / ppdus))), "{mpdus:?} {ppdus:?}");
+    assert!(mpdus.iter().all(|mpdus| (180..=220).contains(mpdus)), "{mpdus:?}");
+}
+
+#[test]
 fn two_devices_that_collide_do_not_collide_on_each_link_in_turn() {
     let repeated = (0..100).map(|seed| {
         let mut air = Air::of_devices(config(), 2, 3, RequestLink::OfData, seed);
@@ -594,4 +629,111 @@ fn links_that_disturb_each_other_end_together() {
             5010.6 B1 is done with 14..=17
         ",
     );
+}
+
+fn one_awake(links: u32) -> Air {
+    let modes = [Kind::Str, Kind::Single(Duration::from_micros(800))];
+    Air::of_devices_in(config(), &modes, links, (RequestLink::Any, Default::default()), 1)
+}
+
+/// The first link of B fails: it says in vain that it sleeps, and goes to the second. What it could not send goes there
+/// and from then on what comes from A.
+#[test]
+fn a_device_moves_when_its_link_fails() {
+    let mut air = one_awake(2);
+    air.outage = Some((0, at(0)..at(1_000_000)));
+    air.send(at(10), 1, 0, 0, BestEffort);
+    air.send(at(30_000), 0, 1, 1, BestEffort);
+    air.run(at(100_000));
+    air.reads(
+        "
+        18.0 B1 DATA 0 to A1 for 192.8 us, nav 44
+        397.8 B1 DATA 0 again to A1 for 192.8 us, nav 44
+        939.6 B1 DATA 0 again to A1 for 192.8 us, nav 44
+        1265.4 B1 DATA 0 again to A1 for 192.8 us, nav 44
+        3283.2 B1 DATA 0 again to A1 for 192.8 us, nav 44
+        6489.0 B1 DATA 0 again to A1 for 192.8 us, nav 44
+        11260.8 B1 DATA 0 again to A1 for 192.8 us, nav 44
+        17427.6 B1 DATA null PM=1 to A1 for 32 us, nav 44
+        17583.6 B1 DATA null PM=1 to A1 for 32 us, nav 44
+        17829.6 B1 DATA null PM=1 to A1 for 32 us, nav 44
+        18075.6 B1 DATA null PM=1 to A1 for 32 us, nav 44
+        18933.6 B1 DATA null PM=1 to A1 for 32 us, nav 44
+        19179.6 B1 DATA null PM=1 to A1 for 32 us, nav 44
+        22692.6 B1 DATA null PM=1 to A1 for 32 us, nav 44
+        23612.6 B2 DATA null PM=0 to A2 for 32 us, nav 44
+        23660.6 A2 ACK to B2 for 28 us, nav 0
+        23740.6 B2 DATA 0 again to A2 for 192.8 us, nav 44
+        23949.4 A2 ACK to B2 for 28 us, nav 0
+        23933.4 A2 has 0 from B2
+        23977.4 B2 is done with 0
+        30005.4 A2 DATA 0 to B2 for 192.8 us, nav 44
+        30214.2 B2 ACK to A2 for 28 us, nav 0
+        30198.2 B2 has 1 from A2
+        30242.2 A2 is done with 1
+        ",
+    );
+}
+
+/// Only B's data are lost on the first link: A hears that it sleeps, and holds the next packet until B is awake on the
+/// second one.
+#[test]
+fn packets_are_held_while_a_device_moves() {
+    let mut air = one_awake(2);
+    air.fate = Box::new(|now, kind, _, _| kind == FrameKind::Data && now < at(17_500));
+    air.send(at(10), 1, 0, 0, BestEffort);
+    air.send(at(17_900), 0, 1, 1, BestEffort);
+    air.run(at(100_000));
+    let last: Vec<&str> = air.timeline.lines().skip_while(|line| !line.contains("null")).collect();
+    air.timeline = last.join("\n");
+    air.reads(
+        "
+        17427.6 B1 DATA null PM=1 to A1 for 32 us, nav 44
+        17583.6 B1 DATA null PM=1 to A1 for 32 us, nav 44
+        17631.6 A1 ACK to B1 for 28 us, nav 0
+        18502.6 B2 DATA null PM=0 to A2 for 32 us, nav 44
+        18550.6 A2 ACK to B2 for 28 us, nav 0
+        18621.6 A2 DATA 0 to B2 for 192.8 us, nav 44
+        18830.4 B2 ACK to A2 for 28 us, nav 0
+        18814.4 B2 has 1 from A2
+        18858.4 A2 is done with 1
+        18901.4 B2 DATA 0 again to A2 for 192.8 us, nav 44
+        19110.2 A2 ACK to B2 for 28 us, nav 0
+        19094.2 A2 has 0 from B2
+        19138.2 B2 is done with 0
+        ",
+    );
+}
+
+/// B has heard nothing for 7 beacon intervals and asks. Its first link answers; when that is gone, its second does.
+#[test]
+fn a_device_asks_after_a_silence() {
+    let mut air = one_awake(2);
+    air.outage = Some((0, at(1_000_000)..at(9_000_000)));
+    air.run(at(2_000_000));
+    air.reads(
+        "
+        716845.0 B1 DATA null PM=0 to A1 for 32 us, nav 44
+        716893.0 A1 ACK to B1 for 28 us, nav 0
+        1433721.0 B1 DATA null PM=0 to A1 for 32 us, nav 44
+        1434057.0 B1 DATA null PM=0 to A1 for 32 us, nav 44
+        1434537.0 B1 DATA null PM=0 to A1 for 32 us, nav 44
+        1435215.0 B1 DATA null PM=0 to A1 for 32 us, nav 44
+        1436802.0 B1 DATA null PM=0 to A1 for 32 us, nav 44
+        1438101.0 B1 DATA null PM=0 to A1 for 32 us, nav 44
+        1442370.0 B1 DATA null PM=0 to A1 for 32 us, nav 44
+        1443290.0 B2 DATA null PM=0 to A2 for 32 us, nav 44
+        1443338.0 A2 ACK to B2 for 28 us, nav 0
+        ",
+    );
+}
+
+/// A link that hears its access point is not asked.
+#[test]
+fn a_device_that_hears_its_peer_does_not_ask() {
+    let mut air = one_awake(2);
+    (0..20).for_each(|id| air.send(at(u64::from(id) * 100_000), 0, 1, id, BestEffort));
+    air.run(at(2_000_000));
+    assert_eq!(air.delivered.len(), 20);
+    assert!(!air.timeline.contains("null") && !air.timeline.contains("A2"), "{}", air.timeline);
 }

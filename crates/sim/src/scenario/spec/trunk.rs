@@ -99,6 +99,8 @@ pub struct MultiLinkTrunk {
     pub request_link: RequestLink,
     /// The delays of an end in EMLSR mode.
     pub emlsr: [Option<Emlsr>; 2],
+    /// The time that an end of which one link is awake at a time takes to move to another.
+    pub single: [Option<Duration>; 2],
     /// Pairs of its links, by their places, that disturb each other at an end.
     pub pairs: [Vec<[usize; 2]>; 2],
     /// Time for which a link that was blind does not trust what it hears.

@@ -2,7 +2,8 @@
 
 use super::{BASE, errors, spec};
 use crate::scenario::spec::Mac;
-use airbraid_mac::edca::Allocation;
+use airbraid_mac::edca::{Allocation, RequestLink};
+use airbraid_units::Duration;
 
 /// A third device, with a trunk to `b`.
 const THIRD: &str = "[[node]]\nname = \"third\"\nposition = [\"0 m\", \"1 m\"]\nradios = [36, 40, 44]\n\
@@ -54,6 +55,26 @@ fn one_radio_is_the_station_s_unless_the_file_says_otherwise() {
     assert_eq!(modes("mode = { a = \"emlsr\" }", ""), [true, false]);
     // `b` has another trunk, so it is the access point.
     assert_eq!(modes("mode = \"emlsr\"", THIRD), [true, false]);
+}
+
+#[test]
+fn one_link_at_a_time_is_awake_at_the_station() {
+    let trunk = |keys: &str| spec(&text("802.11be", keys, "")).multi_link_trunks().next().unwrap().clone();
+    let us = Duration::from_micros;
+    let plain = trunk("mode = \"single\"");
+    assert_eq!((plain.single, plain.request_link), ([None, Some(us(800))], RequestLink::Any));
+    assert_eq!(trunk("mode = { a = \"single\" }\nswitch_delay = \"300 us\"").single, [Some(us(300)), None]);
+    let refuse = |keys: &str, why: &str| refused(&text("802.11be", &format!("{keys}\nmode = \"single\""), ""), why);
+    refuse("request_link = \"data\"", "the link of the data may sleep when it is asked");
+    refuse("allocation = \"slci\"", "packets that are put to links would wait for a link that sleeps");
+    refuse("tid_to_link = { vo = [\"ch44\"] }", "packets of a TID would wait for a link that sleeps");
+    refused(
+        &text("802.11be", "mode = { a = \"single\", b = \"single\" }", ""),
+        "neither end has a radio for each link",
+    );
+    refused(&text("802.11be", "mode = { a = \"single\", b = \"emlsr\" }", ""), "neither end has a radio for each link");
+    let third = THIRD.to_owned() + "mode = { b = \"single\" }\n";
+    refused(&text("802.11be", "mode = { b = \"single\" }", &third), "end at a device of which one link is awake");
 }
 
 #[test]

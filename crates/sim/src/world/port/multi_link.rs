@@ -27,6 +27,9 @@ pub fn devices(spec: &Spec, radio_map: &RadioMap, radios: &mut Radios) -> Table<
                 if let Some(delays) = trunk.emlsr[side] {
                     device.shared.share_radio(delays);
                 }
+                if let Some(switch_delay) = trunk.single[side] {
+                    device.shared.keep_one_awake(switch_delay);
+                }
                 let end = MultiLinkEnd::of(index, side);
                 let peer = peer(trunk, end, radio_map, radios, &mut device);
                 device.peers.extend(peer);
@@ -64,7 +67,7 @@ fn peer(
     let side = end.side();
     let radio = |member: &[usize; 2], side: usize| radio_map.id((trunk.between[side], member[side]));
     let (requests, emlsr, allocation) = (trunk.request_link, trunk.emlsr[1 - side], trunk.allocation);
-    let traits = PeerTraits { requests, emlsr, allocation };
+    let traits = PeerTraits { requests, emlsr, allocation, is_single: trunk.single[1 - side].is_some() };
     let first = trunk.members.first()?;
     let (entrance, device) = (radio(first, side), radio(first, 1 - side).address());
     let mut ways = Vec::with_capacity(trunk.members.len());
@@ -74,6 +77,9 @@ fn peer(
             own.shared.add_way(mac, [address, device], *tids, traits);
         }
         ways.extend((0..).zip(&own.links).find(|(_, link)| **link == here).map(|(place, _)| Way::new(address, place)));
+    }
+    if let (Some(_), RadioMac::Edca(mac)) = (trunk.single[side], radios[entrance].mac_mut()) {
+        own.shared.begin(mac);
     }
     Some(Peer { end, ways, entrance, held: Default::default() })
 }

@@ -5,7 +5,8 @@ use crate::scenario::reader::{self, View};
 use crate::scenario::schema::position;
 use crate::scenario::spec::{Mac, Node};
 use crate::scenario::tree::{Data, Table, Value};
-use airbraid_mac::edca::Emlsr;
+use airbraid_mac::edca::{Allocation, Emlsr};
+use airbraid_mac::power_save::RETUNING_TIME;
 use airbraid_units::Duration;
 
 /// The mode of a device.
@@ -18,15 +19,20 @@ enum Mode {
     Nstr,
     /// One radio, which listens on all links.
     Emlsr,
+    /// One radio, which is at one link at a time.
+    Single,
 }
 
-const MODES: [(&str, Mode); 3] = [("str", Mode::Str), ("nstr", Mode::Nstr), ("emlsr", Mode::Emlsr)];
+const MODES: [(&str, Mode); 4] =
+    [("str", Mode::Str), ("nstr", Mode::Nstr), ("emlsr", Mode::Emlsr), ("single", Mode::Single)];
 
 /// The modes of both ends of a trunk.
 #[derive(Clone, Debug)]
 pub(super) struct Modes {
     /// The delays of an end in EMLSR mode.
     pub emlsr: [Option<Emlsr>; 2],
+    /// The switch delay of an end of which one link is awake at a time.
+    pub single: [Option<Duration>; 2],
     /// Pairs of members that disturb each other at an end.
     pub pairs: [Vec<[usize; 2]>; 2],
     pub medium_sync: Duration,
@@ -73,6 +79,7 @@ pub(super) fn read(
     let pairs = pairs(view, between[0], (nodes, members), modes.contains(&Mode::Nstr));
     Modes {
         emlsr: modes.map(|mode| (mode == Mode::Emlsr).then_some(delays)),
+        single: modes.map(|mode| (mode == Mode::Single).then_some(delays.transition)),
         pairs: modes.map(|mode| if mode == Mode::Nstr { pairs.clone() } else { Vec::new() }),
         medium_sync: delays.medium_sync,
     }
@@ -100,8 +107,12 @@ fn pairs(view: &View<'_>, node: usize, (nodes, members): (&[Node], &[[usize; 2]]
 fn delays(view: &View<'_>, modes: [Mode; 2]) -> Emlsr {
     view.apply(modes.contains(&Mode::Emlsr));
     let padding = view.quantity("padding_delay", PADDING, "EMLSR Padding Delay");
-    let transition = view.quantity("switch_delay", TRANSITION, "EMLSR Transition Delay");
-    view.apply(modes != [Mode::Str; 2]);
+    let is_single = modes.contains(&Mode::Single);
+    view.apply(modes.contains(&Mode::Emlsr) || is_single);
+    let (usual, why) =
+        if is_single { (RETUNING_TIME, "measured hardware") } else { (TRANSITION, "EMLSR Transition Delay") };
+    let transition = view.quantity("switch_delay", usual, why);
+    view.apply(modes.iter().any(|mode| matches!(mode, Mode::Nstr | Mode::Emlsr)));
     let medium_sync = view.quantity("medium_sync_delay", MEDIUM_SYNC, "the longest PPDU");
     let delays = Emlsr { padding, transition, medium_sync };
     for (key, delay) in [("padding_delay", delays.padding), ("switch_delay", delays.transition)] {
@@ -110,6 +121,15 @@ fn delays(view: &View<'_>, modes: [Mode; 2]) -> Emlsr {
     }
     view.apply(true);
     delays
+}
+
+/// Every packet goes over whichever link is awake.
+pub(super) fn over_any_link(view: &View<'_>, allocation: Allocation, tids: &[u8]) {
+    let message = |what: &str| format!("{what} would wait for a link that sleeps");
+    let help = "leave it out where one link at a time is awake";
+    view.require(allocation == Allocation::Shared, "allocation", || message("packets that are put to links"), help);
+    let is_everywhere = tids.iter().all(|tids| *tids == u8::MAX);
+    view.require(is_everywhere, "tid_to_link", || message("packets of a TID"), help);
 }
 
 /// A table of modes by the names of the ends.

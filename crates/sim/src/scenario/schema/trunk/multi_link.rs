@@ -23,20 +23,45 @@ pub(super) fn read(
     let ends = between(view, names);
     view.beside(&FOREIGN);
     let members = ends.map(|ends| radios::members(view, ends, nodes)).unwrap_or_default();
-    let words = [("data", RequestLink::OfData), ("any", RequestLink::Any)];
-    let why = "the link of the data";
-    let request_link = view.choice("request_link", &words, RequestLink::OfData, why);
     let between = ends.unwrap_or_default();
-    let mode::Modes { emlsr, pairs, medium_sync } = mode::read(view, between, (nodes, &members), counts);
+    let mode::Modes { emlsr, single, pairs, medium_sync } = mode::read(view, between, (nodes, &members), counts);
+    let has_one_awake = single.iter().any(Option::is_some);
+    let request_link = request_link(view, has_one_awake);
     let radio = |member: &[usize; 2]| nodes[between[0]].radios[member[0]].name.clone();
     let tids = mapping::tids(view, &members.iter().map(radio).collect::<Vec<_>>());
     let allocation = mapping::allocation(view);
+    if has_one_awake {
+        mode::over_any_link(view, allocation, &tids);
+    }
     let window = window(view, between, &members, nodes);
-    let trunk =
-        MultiLinkTrunk { name, between, members, request_link, emlsr, pairs, medium_sync, allocation, tids, window };
+    let trunk = MultiLinkTrunk {
+        name,
+        between,
+        members,
+        request_link,
+        emlsr,
+        single,
+        pairs,
+        medium_sync,
+        allocation,
+        tids,
+        window,
+    };
     acknowledges(view, &trunk, nodes);
     others.iter().for_each(|other| apart(view, &trunk, other));
     trunk
+}
+
+/// The link on which an end asks for a block acknowledgement.
+fn request_link(view: &View<'_>, has_one_awake: bool) -> RequestLink {
+    let words = [("data", RequestLink::OfData), ("any", RequestLink::Any)];
+    if !has_one_awake {
+        return view.choice("request_link", &words, RequestLink::OfData, "the link of the data");
+    }
+    let request_link = view.choice("request_link", &words, RequestLink::Any, "one radio has one scoreboard");
+    let message = || "the link of the data may sleep when it is asked".to_owned();
+    view.require(request_link == RequestLink::Any, "request_link", message, "leave it out, or say \"any\"");
+    request_link
 }
 
 /// The radios of a trunk, each with its node.
@@ -116,11 +141,18 @@ fn agree(view: &View<'_>, trunk: &MultiLinkTrunk, other: &MultiLinkTrunk) {
         view.require(
             same_end.is_none_or(|end| {
                 let is_coupled = |trunk: &MultiLinkTrunk, side: usize| !trunk.pairs[side].is_empty();
-                other.emlsr[end] == trunk.emlsr[side] && is_coupled(other, end) == is_coupled(trunk, side)
+                let is_alike = (other.emlsr[end], other.single[end]) == (trunk.emlsr[side], trunk.single[side]);
+                is_alike && is_coupled(other, end) == is_coupled(trunk, side)
             }),
             "mode",
             || format!("trunks `{}` and `{}` give a node two modes", other.name, trunk.name),
             "give it the same mode and delays in both",
+        );
+        view.require(
+            same_end.is_none() || trunk.single[side].is_none(),
+            "mode",
+            || format!("trunks `{}` and `{}` end at a device of which one link is awake", other.name, trunk.name),
+            "give it one access point",
         );
         view.require(
             same_end.is_none() || other.window == trunk.window,
