@@ -176,8 +176,8 @@ impl RadioState {
         }
     }
 
-    /// Energy has gone. The sum is taken again, so that no rounding error stays behind: at once where an account is kept
-    /// of it, else when somebody asks.
+    /// Energy has gone. The sum is taken again, so that no rounding error stays behind: at once where an account is
+    /// kept of it, else when somebody asks.
     pub fn remove(&mut self, id: TransmissionId) {
         if let [only] = self.arrivals[..]
             && only.transmission == id
