@@ -6,8 +6,9 @@
 use super::id::RadioId;
 use super::medium::Medium;
 use super::radio_map::RadioMap;
+use super::together::Together;
 use crate::phy::distance;
-use crate::scenario::spec::{Mobility, Node, Position, Scattered, Spec, Wander};
+use crate::scenario::spec::{Mobility, Position, Scattered, Spec, Wander};
 use airbraid_engine::Stream;
 use airbraid_units::{Duration, Instant, Metres};
 use std::borrow::Cow;
@@ -83,32 +84,25 @@ fn pair(parts: &[usize], random: &mut Stream) -> (usize, usize) {
     if any.0 == any.1 { (any.0, (any.0 + 1) % parts.len().max(1)) } else { any }
 }
 
-/// For each node the first node of its part of the network: within a part, paths of radios join all.
+/// For each node the number of its part of the network: within a part, paths of radios join all, both ways.
 fn parts(spec: &Spec, seed: u64) -> Vec<usize> {
     let mut medium = Medium::new(spec, seed);
     let radio_map = RadioMap::new(spec);
     // A node is in the network by its first radio.
-    let first = |(node, state): (usize, &Node)| (!state.radios.is_empty()).then(|| radio_map.id((node, 0)));
-    let radios: Vec<Option<RadioId>> = spec.nodes.iter().enumerate().map(first).collect();
-    let mut part: Vec<usize> = (0..spec.nodes.len()).collect();
-    for start in 0..part.len() {
-        if part[start] != start {
-            continue;
-        }
-        let mut open = vec![start];
-        while let Some(node) = open.pop() {
-            for other in start + 1..part.len() {
-                let is_open = part[other] == other;
-                if let (true, Some(from), Some(to)) = (is_open, radios[node], radios[other])
-                    && medium.reaches(from, to)
-                {
-                    part[other] = start;
-                    open.push(other);
-                }
+    let with_radio = spec.nodes.iter().enumerate().filter(|(_, node)| !node.radios.is_empty());
+    let first: Vec<(usize, RadioId)> = with_radio.map(|(node, _)| (node, radio_map.id((node, 0)))).collect();
+    let reached: Vec<Vec<RadioId>> = first.iter().map(|(_, radio)| medium.reached_by(*radio)).collect();
+    let mut together = Together::new(spec.nodes.len());
+    for ((node, radio), there) in first.iter().zip(&reached) {
+        for other in there {
+            if let Ok(place) = first.binary_search_by_key(other, |(_, first)| *first)
+                && reached[place].binary_search(radio).is_ok()
+            {
+                together.join(*node, first[place].0);
             }
         }
     }
-    part
+    together.numbered()
 }
 
 /// Uniform in \[0, 1), 53 bits.

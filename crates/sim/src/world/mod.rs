@@ -37,6 +37,7 @@ mod routing;
 mod share;
 mod slotted;
 mod take_over;
+mod together;
 mod wakeups;
 mod walk;
 

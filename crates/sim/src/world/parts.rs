@@ -5,6 +5,7 @@
 use super::medium::Medium;
 use super::radio_map::RadioMap;
 use super::share::Share;
+use super::together::Together;
 use crate::scenario::spec::{Mobility, Spec};
 
 /// For each node the number of its part, from 0 on; all are in one where parts cannot be told.
@@ -51,43 +52,4 @@ pub fn shares(spec: &Spec, parts: &[usize], count: usize) -> Vec<Share> {
     }
     let nodes = |share: usize| parts.iter().map(|part| share_of[*part] == share).collect();
     (0..sums.len()).map(|share| Share::of(nodes(share))).collect()
-}
-
-/// Sets of nodes that belong together.
-#[derive(Debug)]
-struct Together(Vec<usize>);
-
-impl Together {
-    fn new(count: usize) -> Self {
-        Self((0..count).collect())
-    }
-
-    /// The node that stands for a node's set: the lowest of it, so that numbers follow the scenario's order.
-    fn first(&mut self, node: usize) -> usize {
-        let mut at = node;
-        while self.0[at] != at {
-            self.0[at] = self.0[self.0[at]];
-            at = self.0[at];
-        }
-        at
-    }
-
-    fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.first(a), self.first(b));
-        self.0[a.max(b)] = a.min(b);
-    }
-
-    fn numbered(mut self) -> Vec<usize> {
-        let mut numbers = vec![usize::MAX; self.0.len()];
-        let mut next = 0;
-        for node in 0..numbers.len() {
-            let first = self.first(node);
-            if first == node {
-                numbers[node] = next;
-                next += 1;
-            }
-            numbers[node] = numbers[first];
-        }
-        numbers
-    }
 }
