@@ -239,3 +239,90 @@ fn an_idle_access_point_sends_beacons() {
         assert!((19..=20).contains(&edca.beacons), "{} beacons in 2 s", edca.beacons);
     }
 }
+
+/// A pair over which a neighbour sends that it does not hear; `radios` are those of the station.
+fn beneath_a_neighbour(mcs: u8, radios: &str) -> RunResult {
+    let deaf = "mcs = 0, power = \"5 dBm\", sensitivity = \"-60 dBm\", carrier_sense = \"-60 dBm\"";
+    result(&format!(
+        r#"
+schema = 1
+title = "A pair"
+question = "Does a radio that has nothing to do change anything?"
+node = [
+  {{ name = "close", position = ["55 m", "0 m"], radios = [{{ channel = 36, {deaf} }}] }},
+  {{ name = "closer", position = ["58 m", "0 m"], radios = [{{ channel = 36, {deaf} }}] }},
+  {{ name = "ap", position = ["0 m", "0 m"], radios = [36] }},
+  {{ name = "station", position = ["40 m", "0 m"], radios = {radios} }},
+]
+flow = [
+  {{ name = "down", from = "ap", to = "station", transport = {{ tcp = "cubic" }} }},
+  {{ name = "short", from = "close", to = "closer", transport = {{ udp = "100 byte" }}, source = {{ poisson = "40 kbit/s" }} }},
+]
+[run]
+duration = "3 s"
+[radio]
+standard = "802.11ax"
+width = "80 MHz"
+mcs = {mcs}
+power = "20 dBm"
+frequency = "5.2 GHz"
+path_loss = {{ model = "log_distance", exponent = 3 }}
+error = "sinr"
+"#
+    ))
+}
+
+#[test]
+fn mpdus_that_go_up_as_they_end_are_judged_as_those_that_go_up_together() {
+    // A second radio makes the station hear of MPDUs as they end. It is never used.
+    for mcs in [1, 2, 3] {
+        let [together, early] =
+            ["[36]", "[36, { name = \"spare\", channel = 149 }]"].map(|radios| beneath_a_neighbour(mcs, radios));
+        let sent = |result: &RunResult| {
+            let Some(mac) = result.macs.iter().find(|mac| mac.node == "ap") else { panic!("there is an access point") };
+            (mac.counts.data_frames, mac.counts.retries)
+        };
+        println!("MCS {mcs}: {:?} PPDUs, and MPDUs that went again", sent(&together));
+        assert!(sent(&together).1 > 50, "nothing is lost: {:?}", sent(&together));
+        assert_eq!(sent(&together), sent(&early), "MCS {mcs}");
+    }
+}
+
+#[test]
+fn an_mpdu_leaves_by_a_link_before_its_ppdu_has_ended() {
+    // An A-MPDU of three takes 4.4 ms, and a packet of it 1.2 ms on the link, where one may wait. Of three that came at
+    // once the last would find no room.
+    let result = result(
+        r#"
+schema = 1
+title = "Over the air and on by wire"
+question = "When does a packet go on?"
+node = [
+  { name = "station", position = ["0 m", "0 m"], radios = [36] },
+  { name = "ap", position = ["5 m", "0 m"], radios = [36] },
+  { name = "server", position = ["9 m", "0 m"] },
+]
+[run]
+duration = "2 s"
+[radio]
+standard = "802.11ax"
+width = "20 MHz"
+mcs = 0
+[[link]]
+name = "wire"
+between = ["ap", "server"]
+rate = "10 Mbit/s"
+delay = "1 ms"
+queue = 1
+[[flow]]
+name = "up"
+from = "station"
+to = "server"
+transport = { udp = "1472 byte" }
+source = "greedy"
+"#,
+    );
+    let Some(link) = result.links.iter().find(|link| link.from == "ap") else { panic!("there is a link") };
+    assert_eq!(link.counts.dropped_queue, 0);
+    assert!(goodput(&result, "up") > 7.5, "{} Mbit/s", goodput(&result, "up"));
+}

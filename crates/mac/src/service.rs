@@ -63,12 +63,17 @@ pub enum MacInput<P> {
         /// Whether the medium is now idle.
         idle: bool,
     },
+    /// An MPDU of a PPDU for this station is complete and intact, and more of the PPDU is to come. Only a station that has
+    /// other ways to send on hears of it so early. The MAC takes over a reference to each packet in it.
+    MpduEnds { ppdu: Arc<Ppdu<P>>, place: u32 },
     /// A PPDU for this station ends, and at least one of its MPDUs is intact. The MAC takes over a reference to each
     /// packet in those, and gives it back by [`MacOutput::DeliverRun`] or [`MacOutput::Discard`].
     ReceivedPpdu {
         ppdu: Arc<Ppdu<P>>,
         /// The intact MPDUs; `None`: all.
         intact: Option<Box<MpduSet>>,
+        /// Number of MPDUs that have had their [`MacInput::MpduEnds`], or were lost, before.
+        ended: u32,
         /// Whether the medium is now idle.
         idle: bool,
     },
@@ -120,7 +125,8 @@ pub enum MacOutput<P> {
         ppdu: Arc<Ppdu<P>>,
         mpdus: Range<u32>,
         /// Of MPDUs that have waited for one before them, the time by which that one was complete before the PPDU that
-        /// brought it ended. `None`: they are of the PPDU that ends now, each complete where it ends.
+        /// brought it ended; zero, if it has just come. `None`: they are of the PPDU that ends now, each complete where
+        /// it ends.
         early: Option<Duration>,
     },
     /// A packet of a PPDU that has come goes no further.

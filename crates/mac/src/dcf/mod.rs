@@ -540,7 +540,9 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
             // It never pulls.
-            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) | MacInput::Renew => {}
+            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
+            // It has no A-MPDUs, and no other links.
+            MacInput::MpduEnds { .. } | MacInput::Renew => {}
         }
         self.settle(now);
     }

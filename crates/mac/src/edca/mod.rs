@@ -522,11 +522,14 @@ impl<P: Packet + Copy> Machine for Edca<P> {
         self.handle_timeout(now);
         self.sense.nav.settle(now);
         match input {
+            MacInput::MpduEnds { ppdu, place } => return self.on_mpdu(now, &ppdu, place),
             MacInput::Busy => return self.on_busy(now),
             MacInput::Idle => self.on_idle(now),
             MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),
             MacInput::Received { frame, idle } => self.on_received(now, &frame, idle),
-            MacInput::ReceivedPpdu { ppdu, intact, idle } => self.on_ppdu(now, &ppdu, intact.as_deref(), idle),
+            MacInput::ReceivedPpdu { ppdu, intact, ended, idle } => {
+                self.on_ppdu(now, &ppdu, (intact.as_deref(), ended), idle);
+            }
             MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
             MacInput::Ignored(airtime) => self.sense.on_ignored(now, airtime),
             MacInput::Enqueue(msdu) => self.enqueue(now, msdu),

@@ -18,6 +18,9 @@ const HALF: u16 = SEQUENCES / 2;
 /// An MPDU that waits for those before it: its place in the PPDU that brought it.
 type Held<P> = Option<(Arc<Ppdu<P>>, u32)>;
 
+/// A PPDU that comes, and the data in it.
+type Came<'a, P> = (&'a Arc<Ppdu<P>>, &'a DataMpdus<P>);
+
 /// The receiving end of an agreement.
 #[derive(Clone, Debug)]
 pub(super) struct Recipient<P> {
@@ -52,20 +55,31 @@ impl<P: Copy> Recipient<P> {
         self.holding
     }
 
-    /// The MPDUs of a PPDU have come; `is_intact` says which.
+    /// The MPDUs of a PPDU have come: those that are intact, `None` being all, but for the first ones, which have ended
+    /// before.
     pub fn on_ppdu(
         &mut self,
-        ppdu: &Arc<Ppdu<P>>,
-        data: &DataMpdus<P>,
-        intact: Option<&MpduSet>,
+        ppdu: Came<'_, P>,
+        (intact, ended): (Option<&MpduSet>, u32),
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
-        for (place, mpdu) in data.mpdus().iter().enumerate() {
-            if intact.is_none_or(|intact| intact.contains(place)) {
-                self.score(mpdu.sequence);
-                self.accept(ppdu, data, place as u32, mpdu, outputs);
+        for place in ended..ppdu.1.mpdus().len() as u32 {
+            if intact.is_none_or(|intact| intact.contains(place as usize)) {
+                self.take(ppdu, (place, false), outputs);
             }
         }
+    }
+
+    /// One has come, and more of its PPDU is to come.
+    pub fn on_mpdu(&mut self, ppdu: Came<'_, P>, place: u32, outputs: &mut VecDeque<MacOutput<P>>) {
+        self.take(ppdu, (place, true), outputs);
+    }
+
+    #[inline]
+    fn take(&mut self, ppdu: Came<'_, P>, at: (u32, bool), outputs: &mut VecDeque<MacOutput<P>>) {
+        let Some(mpdu) = ppdu.1.mpdus().get(at.0 as usize) else { return };
+        self.score(mpdu.sequence);
+        self.accept(ppdu, at, mpdu, outputs);
     }
 
     #[inline]
@@ -93,30 +107,31 @@ impl<P: Copy> Recipient<P> {
         self.scored_from = from;
     }
 
+    /// Takes in an MPDU at its place, which ends now or, as a part of a PPDU that ends now, has ended before.
     #[inline]
     fn accept(
         &mut self,
-        ppdu: &Arc<Ppdu<P>>,
-        data: &DataMpdus<P>,
-        place: u32,
+        (ppdu, data): Came<'_, P>,
+        (place, ends_now): (u32, bool),
         mpdu: &Mpdu,
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
+        let behind = || if ends_now { Duration::ZERO } else { ppdu.time_behind(mpdu) };
         let distance = ahead(self.start, mpdu.sequence);
         if distance >= HALF {
             return discard(data, mpdu, outputs);
         }
         if distance >= self.window {
             let start = after(mpdu.sequence, SEQUENCES + 1 - self.window);
-            self.release_before(start, ppdu.time_behind(mpdu), outputs);
+            self.release_before(start, behind(), outputs);
         }
         let distance = usize::from(ahead(self.start, mpdu.sequence));
         if distance == 0 {
             self.start = after(self.start, 1);
             self.held.pop_front();
-            hand_up(ppdu, place, None, outputs);
+            hand_up(ppdu, place, ends_now.then_some(Duration::ZERO), outputs);
             if self.holding > 0 {
-                self.release_in_order(ppdu.time_behind(mpdu), outputs);
+                self.release_in_order(behind(), outputs);
             }
             return;
         }

@@ -106,10 +106,21 @@ impl<P: Packet + Copy> Edca<P> {
         self.transmit(Frame { nav, ..cts }, now + sifs, airtime, Access::Response);
     }
 
-    /// A PPDU for this station.
-    pub(super) fn on_ppdu(&mut self, now: Instant, ppdu: &Arc<Ppdu<P>>, intact: Option<&MpduSet>, idle: bool) {
+    /// An MPDU of a PPDU of which more is to come. The answer follows when all of it has.
+    pub(super) fn on_mpdu(&mut self, now: Instant, ppdu: &Arc<Ppdu<P>>, place: u32) {
+        if self.transmitting_until <= now {
+            let from = self.planner.link.device(ppdu.header.from);
+            return self.traffic.receive_early(from, ppdu, place, &mut self.outputs);
+        }
+        let mut alone = MpduSet::default();
+        alone.insert(place as usize);
+        self.discard(ppdu, (Some(&alone), 0));
+    }
+
+    /// A PPDU for this station: its intact MPDUs, and the number of those that have ended before.
+    pub(super) fn on_ppdu(&mut self, now: Instant, ppdu: &Arc<Ppdu<P>>, came: (Option<&MpduSet>, u32), idle: bool) {
         if !self.end_reception(now, idle) {
-            return self.discard(ppdu, intact);
+            return self.discard(ppdu, came);
         }
         self.on_decoded();
         if self.planner.link.is_shared {
@@ -123,11 +134,11 @@ impl<P: Packet + Copy> Edca<P> {
         match &ppdu.content {
             Content::Data(data) => {
                 if data.mpdus().len() > 1 {
-                    self.traffic.receive(self.planner.link.device(from), ppdu, intact, &mut self.outputs);
+                    self.traffic.receive(self.planner.link.device(from), ppdu, came, &mut self.outputs);
                     self.answer_block(now, ppdu);
                 } else {
                     self.acknowledge(now, &ppdu.header, &ppdu.vector);
-                    self.receive_single(ppdu, intact);
+                    self.receive_single(ppdu, came);
                 }
             }
             Content::BlockAckRequest { start } => {
@@ -139,10 +150,10 @@ impl<P: Packet + Copy> Edca<P> {
     }
 
     /// A single MPDU: in order with the others where there is an agreement, or only new.
-    fn receive_single(&mut self, ppdu: &Arc<Ppdu<P>>, intact: Option<&MpduSet>) {
+    fn receive_single(&mut self, ppdu: &Arc<Ppdu<P>>, came: (Option<&MpduSet>, u32)) {
         if self.planner.config.aggregation.ampdu.is_some() {
             let from = self.planner.link.device(ppdu.header.from);
-            return self.traffic.receive(from, ppdu, intact, &mut self.outputs);
+            return self.traffic.receive(from, ppdu, came, &mut self.outputs);
         }
         let header = &ppdu.header;
         let sender = Address(header.from.0 * 8 + u32::from(ppdu.tid));
@@ -150,14 +161,14 @@ impl<P: Packet + Copy> Edca<P> {
             self.outputs.push_back(MacOutput::DeliverRun { ppdu: ppdu.clone(), mpdus: 0..1, early: None });
         } else {
             self.stats.duplicates += 1;
-            self.discard(ppdu, intact);
+            self.discard(ppdu, came);
         }
     }
 
     /// The packets of a PPDU that nobody wants.
-    fn discard(&mut self, ppdu: &Ppdu<P>, intact: Option<&MpduSet>) {
+    fn discard(&mut self, ppdu: &Ppdu<P>, (intact, ended): (Option<&MpduSet>, u32)) {
         let Some(data) = ppdu.data() else { return };
-        for (place, mpdu) in data.mpdus().iter().enumerate() {
+        for (place, mpdu) in data.mpdus().iter().enumerate().skip(ended as usize) {
             if intact.is_none_or(|intact| intact.contains(place)) {
                 for packet in data.msdus_of(mpdu) {
                     self.outputs.push_back(MacOutput::Discard { packet: *packet, is_duplicate: true });

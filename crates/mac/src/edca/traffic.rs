@@ -564,12 +564,26 @@ impl<P: Packet + Copy> Traffic<P> {
         &mut self,
         from: Address,
         ppdu: &Arc<Ppdu<P>>,
-        intact: Option<&super::frames::MpduSet>,
+        came: (Option<&super::frames::MpduSet>, u32),
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
         let Some(data) = ppdu.data() else { return };
         let recipient = self.recipient(from, ppdu.tid);
         recipient.narrow(window_max(&ppdu.vector));
-        recipient.on_ppdu(ppdu, data, intact, outputs);
+        recipient.on_ppdu((ppdu, data), came, outputs);
+    }
+
+    /// An MPDU of a peer has come, before the end of its PPDU.
+    pub fn receive_early(
+        &mut self,
+        from: Address,
+        ppdu: &Arc<Ppdu<P>>,
+        place: u32,
+        outputs: &mut VecDeque<MacOutput<P>>,
+    ) {
+        let Some(data) = ppdu.data() else { return };
+        let recipient = self.recipient(from, ppdu.tid);
+        recipient.narrow(window_max(&ppdu.vector));
+        recipient.on_mpdu((ppdu, data), place, outputs);
     }
 }

@@ -485,7 +485,9 @@ impl<P: Packet + Copy> Machine for Multichannel<P> {
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
             // It has a queue of its own and never asks.
-            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) | MacInput::Renew => {}
+            MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
+            // It has no A-MPDUs, and no other links.
+            MacInput::MpduEnds { .. } | MacInput::Renew => {}
         }
         self.conclude_step(now);
     }

@@ -340,7 +340,9 @@ impl<P: Packet + Copy> Machine for Polled<P> {
             MacInput::Purge(neighbour) => self.purge(neighbour),
             MacInput::Supply(msdu) => self.on_supply(now, msdu),
             // Who belongs to it, it asks itself; it has no NAV.
-            MacInput::Associate(_) | MacInput::Disassociate(_) | MacInput::Ignored(_) | MacInput::Renew => {}
+            MacInput::Associate(_) | MacInput::Disassociate(_) | MacInput::Ignored(_) => {}
+            // It has no A-MPDUs, and no other links.
+            MacInput::MpduEnds { .. } | MacInput::Renew => {}
             MacInput::Busy => self.is_busy = true,
             MacInput::Idle => self.is_busy = false,
             MacInput::Received { frame, idle } => {

@@ -43,6 +43,9 @@ impl World<'_> {
             if let Some(idle) = self.host.medium.take_secondary() {
                 self.ports.radios[hearer.radio].on_secondary(self.host.now, idle);
             }
+            if let Some(at) = self.host.medium.take_first_mpdu() {
+                self.host.queue.push(at, Phase::ReceptionEnd, Event::MpdusEnd(hearer.radio));
+            }
             let input = match beginning {
                 Beginning::Nothing => continue,
                 Beginning::Busy => MacInput::Busy,
@@ -52,6 +55,21 @@ impl World<'_> {
             self.ports.radios[hearer.radio].drive(Some(input), &mut self.host);
         }
         self.host.medium.put_row(from, row);
+    }
+
+    /// MPDUs end at a radio, and more of their PPDU is to come.
+    pub(super) fn on_mpdus_end(&mut self, radio: RadioId) {
+        let Some(ended) = self.host.medium.on_mpdus_end(self.host.now, radio) else { return };
+        if let Some(next) = ended.next {
+            self.host.queue.push(next, Phase::ReceptionEnd, Event::MpdusEnd(radio));
+        }
+        for place in ended.places {
+            if self.host.medium.has_come(radio, place) {
+                retain(&ended.ppdu, place, &mut self.host);
+                let input = MacInput::MpduEnds { ppdu: Arc::clone(&ended.ppdu), place };
+                self.ports.radios[radio].step(Some(input), &mut self.host);
+            }
+        }
     }
 
     /// A transmission ends at its next hearers.
@@ -160,23 +178,25 @@ fn end_reception(
 
 /// The input of a radio that has received a PPDU, or a part of it, for its MAC: it gets a reference to each packet.
 fn received_ppdu(ppdu: &Arc<Ppdu<Msdu>>, idle: bool, host: &mut Host<'_>) -> MacInput<Msdu> {
-    let intact = host.medium.take_intact();
-    match (ppdu.data(), &intact) {
-        (Some(data), Some(intact)) => {
-            let came = data.mpdus().iter().enumerate().filter(|(place, _)| intact.contains(*place));
-            for (_, mpdu) in came {
-                for msdu in data.msdus_of(mpdu) {
-                    host.packets.retain(msdu.packet);
-                }
-            }
+    let (intact, ended) = host.medium.take_intact();
+    if intact.is_none() && ended == 0 {
+        for msdu in ppdu.msdus() {
+            host.packets.retain(msdu.packet);
         }
-        _ => {
-            for msdu in ppdu.msdus() {
-                host.packets.retain(msdu.packet);
-            }
-        }
+    } else {
+        let count = ppdu.data().map_or(0, |data| data.mpdus().len() as u32);
+        let came = |place: &u32| intact.as_ref().is_none_or(|intact| intact.contains(*place as usize));
+        (ended..count).filter(came).for_each(|place| retain(ppdu, place, host));
     }
-    MacInput::ReceivedPpdu { ppdu: Arc::clone(ppdu), intact, idle }
+    MacInput::ReceivedPpdu { ppdu: Arc::clone(ppdu), intact, ended, idle }
+}
+
+/// One more reference to the packets of the MPDU at a place.
+fn retain(ppdu: &Ppdu<Msdu>, place: u32, host: &mut Host<'_>) {
+    let mpdu = ppdu.data().and_then(|data| Some((data, data.mpdus().get(place as usize)?)));
+    for msdu in mpdu.iter().flat_map(|(data, mpdu)| data.msdus_of(mpdu)) {
+        host.packets.retain(msdu.packet);
+    }
 }
 
 /// The input of a radio that has received a frame whole, for its MAC: a packet killer may stand between.

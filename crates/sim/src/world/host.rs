@@ -35,6 +35,8 @@ pub enum Event {
     Beginning(TransmissionId),
     /// A transmission ends at its next hearers.
     Ending(TransmissionId),
+    /// MPDUs end that a radio receives, and more of their PPDU is to come.
+    MpdusEnd(RadioId),
     /// A flow's application starts.
     Start(FlowId),
     /// A flow's application stops.

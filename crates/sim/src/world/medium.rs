@@ -6,6 +6,7 @@
 //! (`docs/models/radio.md`).
 
 mod arrival;
+mod early;
 mod receiver;
 mod reception;
 mod spectrum;
@@ -180,6 +181,11 @@ pub struct Medium {
     free: Vec<TransmissionId>,
     /// Of the last reception of a PPDU the MPDUs that are intact, where not all of them are.
     intact: Option<Box<MpduSet>>,
+    /// Number of its MPDUs that were judged as they ended.
+    ended_early: u32,
+    /// When the first MPDU ends of the PPDU to which the radio of the last event has begun to listen, if its MAC is to
+    /// hear of that.
+    first_mpdu: Option<Instant>,
     /// The primary channel that is idle at the radio of the last event, where that has changed.
     secondary: Option<Width>,
     /// Made only where a radio decides by SINR: the tables take some milliseconds.
@@ -196,7 +202,8 @@ impl Medium {
         let (mut states, mut sites, mut rows) = (Table::default(), Table::default(), Table::default());
         let (mut positions, mut moving) = (Vec::new(), Vec::new());
         for (index, ((radio, (node, number)), place)) in radios().zip(places(spec)).enumerate() {
-            states.push(RadioState::new(radio, &place, Stream::new(seed, index as u64, "medium.error")));
+            let random = Stream::new(seed, index as u64, "medium.error");
+            states.push(RadioState::new(radio, &place, acts_early(spec, number as usize), random));
             sites.push(Site::new(radio, tunings[index], number));
             positions.push(node.position);
             rows.push(Row { is_stale: true, ..Row::default() });
@@ -223,6 +230,8 @@ impl Medium {
             transmissions: Table::default(),
             free: Vec::new(),
             intact: None,
+            ended_early: 0,
+            first_mpdu: None,
             secondary: None,
             error_rates,
             spectrum,
@@ -481,9 +490,9 @@ impl Medium {
         self.intact.as_deref()
     }
 
-    /// The same, to be kept.
-    pub fn take_intact(&mut self) -> Option<Box<MpduSet>> {
-        self.intact.take()
+    /// The same, to be kept, and the number of its MPDUs that were judged as they ended.
+    pub fn take_intact(&mut self) -> (Option<Box<MpduSet>>, u32) {
+        (self.intact.take(), self.ended_early)
     }
 
     /// The widest primary channel that is idle beyond the primary 20 MHz at the radio of the last event, if that has
@@ -501,7 +510,7 @@ impl Medium {
     /// A transmission begins to arrive at a radio.
     #[inline]
     pub fn on_beginning(&mut self, now: Instant, id: TransmissionId, channel: Channel, hearer: Hearer) -> Beginning {
-        let Self { radios, transmissions, error_rates, spectrum, secondary, .. } = self;
+        let Self { radios, transmissions, error_rates, spectrum, secondary, first_mpdu, .. } = self;
         let radio = &mut radios[hearer.radio];
         if radio.settles {
             radio.settle_lock(now, |lock| transmissions[lock].as_deref(), (error_rates.as_deref(), spectrum));
@@ -529,7 +538,11 @@ impl Medium {
         }
         let is_ignored = radio.is_up && power >= radio.limits.carrier_sense && radio.ignores(power);
         let end = transmissions[id].as_ref().map_or(now, |transmission| transmission.end);
-        for lost in radio.on_frame(now, arrival, end + hearer.delay(), before).into_iter().flatten() {
+        let losses = radio.on_frame(now, arrival, end + hearer.delay(), before);
+        if radio.early.is_some() {
+            *first_mpdu = radio.expect_mpdus(id, transmissions[id].as_deref(), hearer);
+        }
+        for lost in losses.into_iter().flatten() {
             radio.missed += u64::from(is_for(transmissions, lost, hearer.radio));
         }
         match radio.notice() {
@@ -565,6 +578,7 @@ impl Medium {
             let result = match &ended.ppdu {
                 None => radio.judge(&lock, &ended.frame),
                 Some(ppdu) => {
+                    self.ended_early = if is_receiver { radio.ended_early() } else { 0 };
                     let judged = radio.judge_mpdus(&lock, (ended, ppdu), is_receiver, error_rates.as_deref());
                     judged.map(|intact| self.intact = intact)
                 }
@@ -573,6 +587,12 @@ impl Medium {
         }
         if falls_idle && radio.is_up { Ending::Idle } else { Ending::Nothing }
     }
+}
+
+/// Whether a node may act on an MPDU before the PPDU ends that brings it: it has more than the one radio, whose medium is
+/// taken till then.
+fn acts_early(spec: &Spec, node: usize) -> bool {
+    spec.nodes[node].radios.len() > 1 || spec.links.iter().any(|link| link.between.contains(&node))
 }
 
 /// Whether a transmission is for this radio.

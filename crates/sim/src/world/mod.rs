@@ -184,6 +184,7 @@ impl World<'_> {
         match event {
             Event::Beginning(transmission) => self.on_beginning(transmission),
             Event::Ending(transmission) => self.on_ending(transmission),
+            Event::MpdusEnd(radio) => self.on_mpdus_end(radio),
             Event::Start(flow) => self.start_flow(flow),
             Event::Stop(flow) => self.flows.stop(flow, &mut self.host),
             Event::Change(change) => self.change(change),

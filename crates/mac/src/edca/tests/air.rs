@@ -47,6 +47,8 @@ enum Signal {
 #[derive(Clone, Debug)]
 enum Event {
     End(usize),
+    /// An MPDU ends, of a PPDU of which more is to come.
+    MpduEnds(usize, u32),
     Tell(usize, Msdu<Payload>),
     Start(usize),
 }
@@ -57,6 +59,9 @@ struct Sent {
     signal: Signal,
     airtime: Duration,
     is_garbled: bool,
+    /// Number of MPDUs that have ended, and which of them are intact.
+    ended: u32,
+    intact: MpduSet,
     /// When its sender committed itself to it.
     committed: Instant,
 }
@@ -93,6 +98,8 @@ pub struct Air {
     /// A medium on which nothing is received, and from when until when.
     pub outage: Option<(usize, Range<Instant>)>,
     pub fate: Fate,
+    /// Whether MPDUs go up as they end.
+    pub is_early: bool,
     pub now: Instant,
     /// One line for each transmission, delivery and report.
     pub timeline: String,
@@ -170,6 +177,7 @@ impl Air {
             links: 1,
             outage: None,
             fate: Box::new(|_, _, _, _| false),
+            is_early: false,
             now: Instant::ZERO,
             timeline: String::new(),
             delivered: vec![],
@@ -300,7 +308,7 @@ impl Air {
 
     fn schedule(&mut self, at: Instant, event: Event) {
         let phase = match event {
-            Event::End(_) => 0,
+            Event::End(_) | Event::MpduEnds(..) => 0,
             Event::Tell(..) => 1,
             Event::Start(_) => 2,
         };
@@ -356,8 +364,13 @@ impl Air {
                         self.announce(number, station);
                     }
                 }
-                self.schedule(self.now + self.sent[number].airtime + LATE, Event::End(number));
+                let end = self.now + self.sent[number].airtime + LATE;
+                self.schedule(end, Event::End(number));
+                if let Signal::Ppdu(ppdu) = self.sent[number].signal.clone() {
+                    self.schedule_mpdus(number, &ppdu, end);
+                }
             }
+            Event::MpduEnds(number, place) => self.end_mpdu(number, place),
             Event::End(number) => self.end(number),
         }
     }
@@ -418,14 +431,48 @@ impl Air {
         );
     }
 
+    /// When the MPDUs end that go up before their PPDU has ended.
+    fn schedule_mpdus(&mut self, number: usize, ppdu: &Ppdu<Payload>, end: Instant) {
+        let mpdus = ppdu.data().filter(|_| self.is_early).map_or(&[][..], |data| data.mpdus());
+        for (place, mpdu) in (0..).zip(mpdus).filter(|_| mpdus.len() > 1) {
+            let behind = ppdu.time_behind(mpdu);
+            if !behind.is_zero() {
+                self.schedule(end - behind, Event::MpduEnds(number, place));
+            }
+        }
+    }
+
+    /// An MPDU ends, and more of its PPDU is to come: it goes up if nothing has come over it so far.
+    fn end_mpdu(&mut self, number: usize, place: u32) {
+        let Sent { signal: Signal::Ppdu(ppdu), is_garbled, .. } = self.sent[number].clone() else { return };
+        let station = ppdu.header.to.0 as usize;
+        let is_out = self.is_out(number) || self.deaf.contains(&station) || self.missed[station].contains(&number);
+        if is_garbled || is_out || self.transmits(station) {
+            return;
+        }
+        self.sent[number].ended = place + 1;
+        let nth = *self.counts.get(word(ppdu.header.kind)).unwrap_or(&0);
+        if !(self.fate)(self.now, ppdu.header.kind, nth, place as usize) {
+            self.sent[number].intact.insert(place as usize);
+            let mut alone = MpduSet::default();
+            alone.insert(place as usize);
+            self.refer(station, &ppdu, &alone, 0);
+            self.drive(station, Some(MacInput::MpduEnds { ppdu, place }));
+        }
+    }
+
+    /// Whether nothing is received on the medium of a transmission.
+    fn is_out(&self, number: usize) -> bool {
+        let medium = self.sent[number].from % self.links;
+        self.outage.as_ref().is_some_and(|(out, times)| *out == medium && times.contains(&self.now))
+    }
+
     fn end(&mut self, number: usize) {
         self.on_air.remove(&number);
-        let Sent { from, signal, is_garbled, .. } = self.sent[number].clone();
+        let Sent { from, signal, is_garbled, ended, intact: early, .. } = self.sent[number].clone();
         let header = signal.header();
         let nth = *self.counts.get(word(header.kind)).unwrap_or(&0);
-        let is_out =
-            |(medium, times): &(usize, Range<Instant>)| *medium == from % self.links && times.contains(&self.now);
-        let is_garbled = is_garbled || self.outage.as_ref().is_some_and(is_out);
+        let is_garbled = is_garbled || self.is_out(number);
         for station in self.hearers(from) {
             let is_other = |other: usize| other != station && self.is_one_medium(other, station);
             let others = self.on_air.iter().any(|other| is_other(self.sent[*other].from));
@@ -456,14 +503,14 @@ impl Air {
                 }
                 Signal::Frame(frame) if is_for => MacInput::Received { frame: *frame, idle },
                 Signal::Ppdu(ppdu) if is_own => {
-                    let mut intact = MpduSet::default();
+                    let mut intact = early.clone();
                     let count = ppdu.data().map_or(1, |data| data.mpdus().len());
-                    (0..count).filter(|place| !loses(*place)).for_each(|place| intact.insert(place));
+                    (ended as usize..count).filter(|place| !loses(*place)).for_each(|place| intact.insert(place));
                     if intact.is_empty() {
                         MacInput::ReceptionError { idle }
                     } else {
-                        self.refer(station, ppdu, &intact);
-                        MacInput::ReceivedPpdu { ppdu: ppdu.clone(), intact: Some(Box::new(intact)), idle }
+                        self.refer(station, ppdu, &intact, ended);
+                        MacInput::ReceivedPpdu { ppdu: ppdu.clone(), intact: Some(Box::new(intact)), ended, idle }
                     }
                 }
                 _ => MacInput::Overheard { frame: header, idle },
@@ -475,10 +522,11 @@ impl Air {
         }
     }
 
-    fn refer(&mut self, station: usize, ppdu: &Ppdu<Payload>, intact: &MpduSet) {
+    fn refer(&mut self, station: usize, ppdu: &Ppdu<Payload>, intact: &MpduSet, ended: u32) {
         let device = self.device(station);
         let Some(data) = ppdu.data() else { return };
-        for (_, mpdu) in data.mpdus().iter().enumerate().filter(|(place, _)| intact.contains(*place)) {
+        let places = data.mpdus().iter().enumerate().skip(ended as usize);
+        for (_, mpdu) in places.filter(|(place, _)| intact.contains(*place)) {
             for packet in data.msdus_of(mpdu) {
                 *self.references[device].entry(packet.id).or_default() += 1;
             }
@@ -638,7 +686,15 @@ impl Air {
     }
 
     fn put(&mut self, from: usize, signal: Signal, at: Instant, airtime: Duration) {
-        self.sent.push(Sent { from, signal, airtime, is_garbled: false, committed: self.now });
+        self.sent.push(Sent {
+            from,
+            signal,
+            airtime,
+            is_garbled: false,
+            ended: 0,
+            intact: MpduSet::default(),
+            committed: self.now,
+        });
         self.schedule(at, Event::Start(self.sent.len() - 1));
     }
 

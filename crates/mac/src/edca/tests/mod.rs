@@ -289,6 +289,7 @@ proptest! {
     fn links_share_numbers_window_and_order(
         config in with_agreements(),
         seed: u64,
+        is_early: bool,
         links in 2u32..4,
         requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
         allocation in allocations(),
@@ -297,6 +298,7 @@ proptest! {
         packets in sendings(),
     ) {
         let mut air = Air::of_modes(config, &[None; 3], links, (requests, allocation), seed);
+        air.is_early = is_early;
         air.fate = losses(seed, permille, 60_000);
         air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
         check(air, &packets)?;
@@ -308,6 +310,7 @@ proptest! {
     fn nothing_is_lost_where_one_radio_moves(
         config in with_agreements(),
         seed: u64,
+        is_early: bool,
         links in 2u32..4,
         modes in (modes(), modes()),
         allocation in allocations(),
@@ -318,6 +321,7 @@ proptest! {
     ) {
         let packets = through_the_first(&packets);
         let mut air = Air::of_modes(config, &[None, modes.0, modes.1], links, (requests, allocation), seed);
+        air.is_early = is_early;
         air.fate = losses(seed, permille, 60_000);
         air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
         check(air, &packets)?;
@@ -332,6 +336,7 @@ proptest! {
     fn nothing_is_lost_where_one_link_is_awake(
         config in with_agreements(),
         seed: u64,
+        is_early: bool,
         links in 2u32..4,
         delays in (0u64..3_000, 0u64..3_000),
         permille in [0u32..500, 0u32..500, 0u32..500],
@@ -342,6 +347,7 @@ proptest! {
         let [one, other] = [delays.0, delays.1].map(|us| Kind::Single(Duration::from_micros(us)));
         let ways = (RequestLink::Any, Allocation::Shared);
         let mut air = Air::of_devices_in(config, &[Kind::Str, one, other], links, ways, seed);
+        air.is_early = is_early;
         air.fate = losses(seed, permille, 60_000);
         air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
         check(air, &packets)?;
@@ -353,6 +359,7 @@ proptest! {
     fn nothing_is_lost_where_links_disturb_each_other(
         config in with_agreements(),
         seed: u64,
+        is_early: bool,
         links in 2u32..4,
         coupled in (any::<bool>(), any::<bool>()),
         requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
@@ -364,6 +371,7 @@ proptest! {
         for station in [(coupled.0, 1), (coupled.1, 2)].into_iter().filter(|pair| pair.0).map(|pair| pair.1) {
             air.couple(station);
         }
+        air.is_early = is_early;
         air.fate = losses(seed, permille, 60_000);
         check(air, &packets)?;
     }
@@ -449,6 +457,32 @@ fn what_came_on_one_link_waits_for_what_another_lost() {
         833.2 B1 has 2 from A1
         833.2 B1 has 3 from A2
         877.2 A1 is done with 1
+        ",
+    );
+}
+
+#[test]
+fn what_goes_up_early_is_answered_by_another_link_meanwhile() {
+    let mut air = Air::of_devices(config(), 2, 2, RequestLink::OfData, 1);
+    air.is_early = true;
+    for id in 0..3 {
+        air.send(at(10), 0, 1, id, BestEffort);
+    }
+    // The answer to the first, whose PPDU is still on the air.
+    air.send(at(210), 1, 0, 100, BestEffort);
+    air.run(at(5_000));
+    air.reads(
+        "
+        18.0 A1 DATA 0..=2 to B1 for 478.4 us, nav 56
+        209.2 B1 has 0 from A1
+        216.0 B2 DATA 0 to A2 for 192.8 us, nav 44
+        352.8 B1 has 1 from A1
+        424.8 A2 ACK to B2 for 28 us, nav 0
+        408.8 A2 has 100 from B2
+        452.8 B2 is done with 100
+        496.4 B1 has 2 from A1
+        512.4 B1 BA from 0: 0..=2 to A1 for 40 us, nav 0
+        552.4 A1 is done with 0..=2
         ",
     );
 }

@@ -116,7 +116,7 @@ proptest! {
             if is_mpdu || ahead > 6 {
                 naive.on_mpdu(number, id, &mut expected);
                 let ppdu = ppdu((number % 4_096) as u16, id);
-                recipient.on_ppdu(&ppdu, ppdu.data().unwrap(), None, &mut outputs);
+                recipient.on_ppdu((&ppdu, ppdu.data().unwrap()), (None, 0), &mut outputs);
             } else {
                 naive.on_request(number, &mut expected);
                 recipient.on_request((number % 4_096) as u16, &mut outputs);

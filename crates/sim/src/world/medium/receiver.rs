@@ -4,6 +4,7 @@ use super::super::id::TransmissionId;
 use super::super::slotted::Place;
 use super::Beginning;
 use super::arrival::Arrival;
+use super::early::Early;
 use super::spectrum::Spectrum;
 use super::wide::WideChannel;
 use crate::phy::path_loss::threshold_power;
@@ -49,6 +50,13 @@ pub(super) struct Stretch {
     pub interference: f64,
 }
 
+impl Stretch {
+    /// Whether the same lies over it.
+    pub fn is_like(&self, sinr: f64, interference: f64) -> bool {
+        self.sinr.total_cmp(&sinr).is_eq() && self.interference.total_cmp(&interference).is_eq()
+    }
+}
+
 /// A decodable frame that is lost as another begins.
 pub(super) type Lost = Option<TransmissionId>;
 
@@ -88,6 +96,8 @@ pub(super) struct RadioState {
     pub(super) is_newer: bool,
     /// The PSDU of the PPDU that it receives, by what lay over it.
     pub(super) stretches: Vec<Stretch>,
+    /// The MPDUs that it has judged as they ended; `None`: it judges them when the PPDU has ended.
+    pub(super) early: Option<Box<Early>>,
     pub is_up: bool,
     /// Where a station that has several channels listens; [`DEAF`] while it changes.
     pub tuned: Channel,
@@ -150,13 +160,16 @@ impl Limits {
 }
 
 impl RadioState {
-    pub fn new(spec: &Radio, place: &Place, random: Stream) -> Self {
+    /// A radio that hears nothing yet; `acts_early` says whether its MAC hears of MPDUs as they end.
+    pub fn new(spec: &Radio, place: &Place, acts_early: bool, random: Stream) -> Self {
         let config = &spec.radio;
+        let has_mpdus = matches!(spec.mac, Mac::Edca(_));
         Self {
             limits: Limits::new(spec),
-            settles: config.error == ErrorModel::Sinr || matches!(spec.mac, Mac::Edca(_)),
+            settles: config.error == ErrorModel::Sinr || has_mpdus,
             is_newer: matches!(&spec.mac, Mac::Edca(config) if matches!(config.data, Vector::Mode(_))),
             stretches: Vec::new(),
+            early: (acts_early && has_mpdus).then(Box::default),
             errors: Errors::new(config.error),
             is_up: true,
             tuned: place.channel,
@@ -353,6 +366,9 @@ impl RadioState {
 
     fn begin_lock(&mut self, lock: Lock) {
         self.stretches.clear();
+        if let Some(early) = &mut self.early {
+            early.begin();
+        }
         self.lock = Some(lock);
     }
 

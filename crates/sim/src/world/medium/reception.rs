@@ -89,8 +89,12 @@ impl RadioState {
             let success = rates.map_or(1.0, |rates| rates.coded_success(ROBUST, Bytes::ZERO, sinr, chunk));
             lock.success *= if is_buried { 0.0 } else { success };
         }
-        if self.stretches.last().map_or(0, |stretch| stretch.until) < until {
-            self.stretches.push(Stretch { until, sinr, interference });
+        // An MPDU that has ended has cut a stretch in two.
+        let is_cut = self.early.as_ref().is_some_and(|early| early.has_judged());
+        match self.stretches.last_mut() {
+            Some(last) if last.until >= until => {}
+            Some(last) if is_cut && last.is_like(sinr, interference) => last.until = until,
+            _ => self.stretches.push(Stretch { until, sinr, interference }),
         }
     }
 
@@ -129,7 +133,7 @@ impl RadioState {
     }
 
     /// The cause of a loss.
-    fn loss(&self, lock: &Lock) -> Loss {
+    pub(super) fn loss(&self, lock: &Lock) -> Loss {
         if lock.interference > self.limits.noise { Loss::Collision } else { Loss::Channel }
     }
 
@@ -151,16 +155,14 @@ impl RadioState {
         if !self.is_up || !lock.decodable {
             return Err(Loss::Channel);
         }
-        if lock.success < 1.0 && self.uniform() >= lock.success {
+        if is_receiver && self.early.as_ref().is_some_and(|early| early.has_judged()) {
+            return self.judge_rest(lock, ppdu, rates);
+        }
+        if !self.has_header(lock) {
             return Err(self.loss(lock));
         }
         let stretches = std::mem::take(&mut self.stretches);
-        let judge = Judge {
-            stretches: &stretches,
-            law: self.law(ppdu, rates),
-            power: lock.power,
-            capture: self.limits.capture,
-        };
+        let judge = self.judge_of(lock, ppdu, &stretches, rates);
         let result = if judge.all_survive(data.mpdus()) {
             Ok(None)
         } else {
@@ -192,6 +194,22 @@ impl RadioState {
         }
     }
 
+    /// Whether the PHY header of a PPDU has come through.
+    pub(super) fn has_header(&mut self, lock: &Lock) -> bool {
+        lock.success >= 1.0 || self.uniform() < lock.success
+    }
+
+    /// The judge of the MPDUs of a PPDU, over which these stretches lay.
+    pub(super) fn judge_of<'a>(
+        &self,
+        lock: &Lock,
+        ppdu: &Ppdu<Msdu>,
+        stretches: &'a [Stretch],
+        rates: Option<&'a ErrorRates>,
+    ) -> Judge<'a> {
+        Judge { stretches, law: self.law(ppdu, rates), power: lock.power, capture: self.limits.capture }
+    }
+
     fn law<'r>(&self, ppdu: &Ppdu<Msdu>, rates: Option<&'r ErrorRates>) -> Law<'r> {
         match (&self.errors, rates) {
             (Errors::Ber(ber), _) => Law::Ber(*ber),
@@ -215,7 +233,7 @@ enum Law<'r> {
 
 /// The judge of the MPDUs of one PPDU.
 #[derive(Debug)]
-struct Judge<'a> {
+pub(super) struct Judge<'a> {
     stretches: &'a [Stretch],
     law: Law<'a>,
     /// Received power \[mW\].
@@ -232,7 +250,7 @@ impl Judge<'_> {
 
     /// Probability that an MPDU survives; `known` holds that of the last, which the next of its length has, too, if
     /// nothing changed meanwhile.
-    fn success(&self, mpdu: &Mpdu, known: &mut Option<(u32, f64)>) -> f64 {
+    pub(super) fn success(&self, mpdu: &Mpdu, known: &mut Option<(u32, f64)>) -> f64 {
         if let (1, Some((size, success))) = (self.stretches.len(), *known)
             && size == mpdu.size
         {

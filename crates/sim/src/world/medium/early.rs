@@ -1,0 +1,155 @@
+//! MPDUs that go up as they end: a station that has other ways to send on acts on them before their PPDU has ended.
+//!
+//! An acknowledgement of TCP leaves by another link of a multi-link device while the A-MPDU that it acknowledges is still
+//! on the air. Where a station has but one radio nothing can follow from an MPDU before the end of its PPDU, for the
+//! medium is taken until then: it hears of all at once, which is cheaper.
+
+use super::super::frame::Msdu;
+use super::super::id::{RadioId, TransmissionId};
+use super::receiver::{Lock, RadioState};
+use super::{Hearer, Loss, Medium, Transmission};
+use crate::phy::ErrorRates;
+use airbraid_mac::edca::{DataMpdus, MpduSet, Ppdu};
+use airbraid_units::Instant;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The MPDUs of the PPDU to which a radio listens that have ended.
+#[derive(Debug, Default)]
+pub(super) struct Early {
+    /// Number of those, and which of them are intact.
+    judged: u32,
+    intact: MpduSet,
+    /// Whether the PHY header has not come through: none is intact.
+    is_headless: bool,
+    /// When the next one ends.
+    next: Option<Instant>,
+    /// Probability of success by size, while nothing changes.
+    known: Option<(u32, f64)>,
+}
+
+impl Early {
+    /// A radio begins to listen to a frame.
+    pub fn begin(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Whether an MPDU has been judged.
+    pub const fn has_judged(&self) -> bool {
+        self.judged > 0
+    }
+}
+
+/// MPDUs that have just ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// The PPDU that brings them.
+    pub ppdu: Arc<Ppdu<Msdu>>,
+    /// Their places in it.
+    pub places: Range<u32>,
+    /// When the next one ends, before the end of the PPDU.
+    pub next: Option<Instant>,
+}
+
+impl Medium {
+    /// When the first MPDU ends of the PPDU to which the radio of the last event has begun to listen, if its MAC is to
+    /// hear of that.
+    #[inline]
+    pub fn take_first_mpdu(&mut self) -> Option<Instant> {
+        self.first_mpdu.take()
+    }
+
+    /// Judges the MPDUs that have ended at a radio; `None` if it does not listen to them any more.
+    pub fn on_mpdus_end(&mut self, now: Instant, radio: RadioId) -> Option<Ended> {
+        let Self { radios, transmissions, error_rates, spectrum, .. } = self;
+        let (radio, rates) = (&mut radios[radio], error_rates.as_deref());
+        let lock = radio.lock.filter(|lock| !lock.missed && lock.decodable && radio.is_up)?;
+        let sent = transmissions[lock.transmission].as_deref()?;
+        let ppdu = sent.ppdu.as_ref()?;
+        radio.early.as_ref().filter(|early| early.next == Some(now))?;
+        radio.settle_lock(now, |_| Some(sent), (rates, spectrum));
+        let data = ppdu.data()?;
+        let from = radio.ended_early();
+        let left = lock.until.saturating_since(now);
+        let is_over = |place: &u32| ppdu.time_behind(&data.mpdus()[*place as usize]) >= left;
+        let until = (from..data.mpdus().len() as u32).take_while(is_over).last().map_or(from, |last| last + 1);
+        radio.judge_until(until, ppdu, data, rates);
+        let next = end_of(ppdu, data, until, lock.until);
+        radio.early.as_mut()?.next = next;
+        Some(Ended { ppdu: Arc::clone(ppdu), places: from..until, next })
+    }
+
+    /// Whether the MPDU at a place of the PPDU to which a radio listens has ended, and is intact.
+    pub fn has_come(&self, radio: RadioId, place: u32) -> bool {
+        self.radios[radio].early.as_ref().is_some_and(|early| early.intact.contains(place as usize))
+    }
+}
+
+impl RadioState {
+    /// Number of MPDUs that were judged as they ended.
+    pub(super) fn ended_early(&self) -> u32 {
+        self.early.as_ref().map_or(0, |early| early.judged)
+    }
+
+    /// When the first MPDU ends of a PPDU that has just begun, if it is for this radio, which listens to it.
+    pub(super) fn expect_mpdus(
+        &mut self,
+        id: TransmissionId,
+        sent: Option<&Transmission>,
+        hearer: Hearer,
+    ) -> Option<Instant> {
+        let lock = self.lock.filter(|lock| lock.transmission == id && lock.decodable)?;
+        let sent = sent.filter(|sent| sent.frame.to == hearer.radio.address())?;
+        let ppdu = sent.ppdu.as_deref()?;
+        let data = ppdu.data().filter(|data| data.mpdus().len() > 1)?;
+        let first = end_of(ppdu, data, 0, lock.until);
+        self.early.as_mut()?.next = first;
+        first
+    }
+
+    /// Judges the MPDUs before the place `until`, which have ended.
+    fn judge_until(&mut self, until: u32, ppdu: &Ppdu<Msdu>, data: &DataMpdus<Msdu>, rates: Option<&ErrorRates>) {
+        let (Some(lock), Some(mut early)) = (self.lock, self.early.take()) else { return };
+        if !early.has_judged() {
+            early.is_headless = !self.has_header(&lock);
+        }
+        let stretches = std::mem::take(&mut self.stretches);
+        let judge = self.judge_of(&lock, ppdu, &stretches, rates);
+        for place in early.judged..until {
+            let success = judge.success(&data.mpdus()[place as usize], &mut early.known);
+            if !early.is_headless && (success >= 1.0 || self.uniform() < success) {
+                early.intact.insert(place as usize);
+            }
+        }
+        early.judged = until;
+        self.stretches = stretches;
+        self.early = Some(early);
+    }
+
+    /// Judges what is left of a PPDU that has ended, some of whose MPDUs were judged before; see
+    /// [`RadioState::judge_mpdus`].
+    pub(super) fn judge_rest(
+        &mut self,
+        lock: &Lock,
+        ppdu: &Ppdu<Msdu>,
+        rates: Option<&ErrorRates>,
+    ) -> Result<Option<Box<MpduSet>>, Loss> {
+        let Some(data) = ppdu.data() else { return Ok(None) };
+        self.lock = Some(*lock);
+        self.judge_until(data.mpdus().len() as u32, ppdu, data, rates);
+        self.lock = None;
+        let count = data.mpdus().len();
+        let intact = self.early.as_ref().map(|early| early.intact.clone()).unwrap_or_default();
+        match (0..count).filter(|place| intact.contains(*place)).count() {
+            0 => Err(self.loss(lock)),
+            all if all == count => Ok(None),
+            _ => Ok(Some(Box::new(intact))),
+        }
+    }
+}
+
+/// When the MPDU at a place ends, of a PPDU that ends at `until`; `None` if it ends with it.
+fn end_of(ppdu: &Ppdu<Msdu>, data: &DataMpdus<Msdu>, place: u32, until: Instant) -> Option<Instant> {
+    let behind = ppdu.time_behind(data.mpdus().get(place as usize)?);
+    (!behind.is_zero()).then(|| until - behind)
+}
