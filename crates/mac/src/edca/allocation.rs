@@ -19,7 +19,8 @@ pub enum Allocation {
     ByFreeTime,
     /// Each packet goes to the link after that of the last.
     RoundRobin,
-    /// Each packet goes to the link on which it is expected to be delivered first.
+    /// Not at all: the link that has the medium takes what waits longest, and leaves to others what they are expected to
+    /// deliver before.
     Expected,
 }
 
@@ -27,9 +28,6 @@ pub enum Allocation {
 const OCCUPANCY_INTERVAL: Duration = Duration::from_micros(102_400);
 /// A flow that has sent nothing for this time begins again.
 const FLOW_PAUSE: Duration = OCCUPANCY_INTERVAL;
-/// Weight of a new value in the mean time that an MPDU takes: the eighth of RFC 6298's smoothed round trip.
-const NEW_WEIGHT: u64 = 8;
-
 /// The time in which a link is taken, by this station or others.
 #[derive(Clone, Copy, Debug, Default)]
 struct Occupancy {
@@ -85,10 +83,6 @@ impl Occupancy {
 struct Load {
     link: LinkId,
     occupancy: Occupancy,
-    /// Mean time that an MPDU takes while others wait behind it.
-    service: Duration,
-    /// Since when it serves those that wait.
-    serves_since: Instant,
 }
 
 /// A flow, by its number.
@@ -112,12 +106,11 @@ pub(super) struct Allocator {
 impl Allocator {
     /// The part that puts packets to links in this way; `None`: nothing does.
     pub fn of(way: Allocation) -> Option<Box<Self>> {
-        let is_put = way != Allocation::Shared;
+        let is_put = !matches!(way, Allocation::Shared | Allocation::Expected);
         is_put.then(|| Box::new(Self { way, links: Vec::new(), flows: Vec::new(), turn: 0 }))
     }
     pub fn add_link(&mut self, link: LinkId) {
-        let (occupancy, service, serves_since) = (Occupancy::default(), Duration::ZERO, Instant::ZERO);
-        self.links.push(Load { link, occupancy, service, serves_since });
+        self.links.push(Load { link, occupancy: Occupancy::default() });
     }
     fn load(&mut self, link: LinkId) -> Option<&mut Load> {
         self.links.iter_mut().find(|load| load.link == link)
@@ -137,29 +130,14 @@ impl Allocator {
         }
     }
 
-    /// This number of MPDUs was acknowledged in answer to a PPDU on a link.
-    pub fn on_served(&mut self, now: Instant, link: LinkId, mpdus: u32) {
-        let Some(load) = self.load(link).filter(|_| mpdus > 0) else { return };
-        let each = (now - load.serves_since) / u64::from(mpdus);
-        load.service =
-            if load.service.is_zero() { each } else { (load.service * (NEW_WEIGHT - 1) + each) / NEW_WEIGHT };
-        load.serves_since = now;
-    }
-
-    /// The link, one of these, for the next packet of a flow; `outstanding` is the number of MPDUs that were put to a
-    /// link and are not acknowledged yet.
-    pub fn put(&mut self, now: Instant, flow: u16, links: Links, outstanding: impl Fn(LinkId) -> u32) -> LinkId {
+    /// The link, one of these, for the next packet of a flow.
+    pub fn put(&mut self, now: Instant, flow: u16, links: Links) -> LinkId {
         let place = match self.way {
             // Where packets are shared there is no allocator.
-            Allocation::Shared | Allocation::RoundRobin => self.next_in_turn(links),
-            Allocation::Expected => self.first_to_deliver(links, &outstanding),
+            Allocation::Shared | Allocation::Expected | Allocation::RoundRobin => self.next_in_turn(links),
             Allocation::LeastOccupied | Allocation::ByFreeTime => self.by_occupancy(now, flow, links),
         };
-        let load = &mut self.links[place];
-        if outstanding(load.link) == 0 {
-            load.serves_since = now;
-        }
-        load.link
+        self.links[place].link
     }
 
     fn next_in_turn(&mut self, links: Links) -> usize {
@@ -167,13 +145,6 @@ impl Allocator {
         let mut places = (1..=count).map(|step| (self.turn + step) % count);
         self.turn = places.find(|place| links.contains(self.links[*place].link)).unwrap_or(0);
         self.turn
-    }
-
-    /// A link without a value is tried first.
-    fn first_to_deliver(&self, links: Links, outstanding: impl Fn(LinkId) -> u32) -> usize {
-        let time = |load: &Load| load.service * u64::from(outstanding(load.link) + 1);
-        let places = (0..self.links.len()).filter(|place| links.contains(self.links[*place].link));
-        places.min_by_key(|place| time(&self.links[*place])).unwrap_or(0)
     }
 
     fn by_occupancy(&mut self, now: Instant, number: u16, links: Links) -> usize {
@@ -233,7 +204,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
     fn put(allocator: &mut Allocator, now: Instant, flow: u16, count: usize) -> Vec<u8> {
-        (0..count).map(|_| allocator.put(now, flow, all(), |_| 0).0).collect()
+        (0..count).map(|_| allocator.put(now, flow, all()).0).collect()
     }
 
     #[test]
@@ -244,9 +215,9 @@ mod tests {
     #[test]
     fn a_link_that_does_not_carry_the_tid_is_left_out() {
         let two = Links::of(LinkId(2));
-        for way in [Allocation::RoundRobin, Allocation::LeastOccupied, Allocation::ByFreeTime, Allocation::Expected] {
+        for way in [Allocation::RoundRobin, Allocation::LeastOccupied, Allocation::ByFreeTime] {
             let mut allocator = of(way, 3);
-            assert!((0..4).all(|_| allocator.put(ms(0), 0, two, |_| 0) == LinkId(2)), "{way:?}");
+            assert!((0..4).all(|_| allocator.put(ms(0), 0, two) == LinkId(2)), "{way:?}");
         }
     }
 
@@ -277,27 +248,5 @@ mod tests {
         // Half and three quarters are free: two of five, three of five.
         let places = put(&mut with_occupancy(Allocation::ByFreeTime), ms(110), 7, 10);
         assert_eq!(places.iter().filter(|place| **place == 0).count(), 4, "{places:?}");
-    }
-
-    #[test]
-    fn a_packet_goes_where_it_will_be_delivered_first() {
-        let mut allocator = of(Allocation::Expected, 2);
-        let mut outstanding = [0, 0];
-        let put = |allocator: &mut Allocator, now: Instant, outstanding: &mut [u32; 2], count: usize| {
-            let one = |_| {
-                let link = allocator.put(now, 0, all(), |link| outstanding[usize::from(link.0)]).0;
-                outstanding[usize::from(link)] += 1;
-                link
-            };
-            (0..count).map(one).collect::<Vec<u8>>()
-        };
-        assert_eq!(put(&mut allocator, ms(0), &mut outstanding, 2), [0, 0], "nothing is known yet");
-        // 1 ms an MPDU on the first link, then 3 ms on the second.
-        allocator.on_served(ms(2), LinkId(0), 2);
-        outstanding[0] = 0;
-        assert_eq!(put(&mut allocator, ms(2), &mut outstanding, 1), [1]);
-        allocator.on_served(ms(5), LinkId(1), 1);
-        outstanding[1] = 0;
-        assert_eq!(put(&mut allocator, ms(5), &mut outstanding, 5), [0, 0, 0, 1, 0]);
     }
 }

@@ -156,8 +156,11 @@ impl<P: Packet + Copy> Edca<P> {
         }
         let pick = self.rates.pick(at, self.planner.link.address(self.traffic.queue(id).to));
         let link = &self.planner.link;
-        let share = if link.is_shared { self.traffic.share_of(at, id, link.id) } else { None };
-        Some(Pick { grade: self.planner.halved(pick.grade, self.halvings), share, ..pick })
+        let (share, first_here) = match link.is_shared {
+            true => (self.traffic.share_of(at, id, link.id), self.traffic.first_here(at, id, link.id)),
+            false => (None, None),
+        };
+        Some(Pick { grade: self.planner.halved(pick.grade, self.halvings), share, first_here, ..pick })
     }
 
     fn send_broadcast(&mut self, id: QueueId, at: Instant, access: Access) {
@@ -224,7 +227,9 @@ impl<P: Packet + Copy> Edca<P> {
         let time = planned.airtime + self.access_gap() + self.planner.config.block_ack_time(&ppdu.vector);
         let (rate, mpdu) = (ppdu.vector.rate().bit_rate, Bytes::new(ppdu.header.size.as_u64() / mpdus.max(1)));
         let demand = self.traffic.demand(at + planned.airtime, link);
-        self.traffic.note_use(planned.queue, &Sent { link, rate, mpdu, time, demand });
+        let (access, mpdus) = (self.access_gap(), mpdus as u32);
+        let until = at + time.saturating_sub(access);
+        self.traffic.note_use(planned.queue, &Sent { link, rate, mpdu, time, access, until, mpdus, demand });
     }
 
     /// The frame that nobody answers has left.
@@ -258,7 +263,7 @@ impl<P: Packet + Copy> Edca<P> {
     fn on_ack(&mut self, now: Instant) {
         let Some(planned) = self.take_planned() else { return self.on_told(now) };
         self.rates.on_result(planned.ppdu.header.to, self.planner.in_whole(planned.grade), 1, 1);
-        self.traffic.on_served(now, planned.queue, self.planner.link.id, 1);
+        self.traffic.on_served(planned.queue, self.planner.link.id, 1);
         self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| true);
         self.go_on(now);
     }
@@ -271,7 +276,7 @@ impl<P: Packet + Copy> Edca<P> {
             let came = data.mpdus().iter().filter(|mpdu| answer.acknowledges(mpdu.sequence)).count();
             let grade = self.planner.in_whole(planned.grade);
             self.rates.on_result(planned.ppdu.header.to, grade, data.mpdus().len() as u32, came as u32);
-            self.traffic.on_served(now, planned.queue, self.planner.link.id, came as u32);
+            self.traffic.on_served(planned.queue, self.planner.link.id, came as u32);
         }
         let queue = self.traffic.queue_mut(planned.queue);
         let request = match planned.ppdu.content {

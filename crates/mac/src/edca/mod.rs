@@ -16,6 +16,7 @@ mod beacon;
 mod category;
 mod config;
 mod coupling;
+mod delivery;
 mod emlsr;
 mod exchange;
 mod frames;

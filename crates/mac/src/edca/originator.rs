@@ -57,17 +57,8 @@ pub(super) struct Originator<P> {
     slots: VecDeque<Slot<P>>,
     /// Number of those that wait for any link.
     waiting: u32,
-    /// Those that were put to a link, by link; empty where none are.
-    put: Vec<Put>,
-}
-
-/// The MPDUs that were put to a link.
-#[derive(Clone, Copy, Debug, Default)]
-struct Put {
-    /// Number of those that wait.
-    waiting: u32,
-    /// Number of those that are neither acknowledged nor lost.
-    outstanding: u32,
+    /// Those that were put to a link and wait for it, by link; empty where none are.
+    put: Vec<u32>,
 }
 
 impl<P: Copy> Originator<P> {
@@ -92,7 +83,7 @@ impl<P: Copy> Originator<P> {
     /// Whether an MPDU waits that this link may send.
     #[inline]
     pub fn has_waiting_on(&self, link: LinkId) -> bool {
-        self.waiting > 0 || self.put.get(usize::from(link.0)).is_some_and(|put| put.waiting > 0)
+        self.waiting > 0 || self.put.get(usize::from(link.0)).is_some_and(|put| *put > 0)
     }
     /// Arrival of the oldest MPDU that is not done.
     pub fn oldest_arrival(&self) -> Option<u64> {
@@ -124,20 +115,14 @@ impl<P: Copy> Originator<P> {
         let (state, to) = (MpduState::Waiting, Some(link));
         self.slots.push_back(Slot { packet, more: None, size, attempts: 0, state, link: to, arrival });
         self.next = (self.next + 1) % SEQUENCES;
-        let put = self.put_to(link);
-        (put.waiting, put.outstanding) = (put.waiting + 1, put.outstanding + 1);
-    }
-
-    /// Number of MPDUs that were put to a link and are neither acknowledged nor lost.
-    pub fn outstanding(&self, link: LinkId) -> u32 {
-        self.put.get(usize::from(link.0)).map_or(0, |put| put.outstanding)
+        *self.put_to(link) += 1;
     }
 
     #[cold]
-    fn put_to(&mut self, link: LinkId) -> &mut Put {
+    fn put_to(&mut self, link: LinkId) -> &mut u32 {
         let place = usize::from(link.0);
         if place >= self.put.len() {
-            self.put.resize(place + 1, Put::default());
+            self.put.resize(place + 1, 0);
         }
         &mut self.put[place]
     }
@@ -147,7 +132,7 @@ impl<P: Copy> Originator<P> {
     fn waiting_for(&mut self, link: Option<LinkId>) -> &mut u32 {
         match link {
             None => &mut self.waiting,
-            Some(link) => &mut self.put_to(link).waiting,
+            Some(link) => self.put_to(link),
         }
     }
 
@@ -155,15 +140,7 @@ impl<P: Copy> Originator<P> {
     fn waits_no_longer(&mut self, link: Option<LinkId>) {
         match link {
             None => self.waiting -= 1,
-            Some(link) => self.put_to(link).waiting -= 1,
-        }
-    }
-
-    /// An MPDU has its fate: it no longer belongs to the link that it was put to.
-    #[inline]
-    fn leave_link(&mut self, link: Option<LinkId>) {
-        if let Some(link) = link {
-            self.put_to(link).outstanding -= 1;
+            Some(link) => *self.put_to(link) -= 1,
         }
     }
 
@@ -213,7 +190,6 @@ impl<P: Copy> Originator<P> {
         if before == MpduState::Waiting {
             self.waits_no_longer(link);
         }
-        self.leave_link(link);
         before != MpduState::Done
     }
 
@@ -223,10 +199,9 @@ impl<P: Copy> Originator<P> {
     pub fn lose(&mut self, sequence: u16, limit: Option<u32>) -> Option<&Slot<P>> {
         let place = usize::from(ahead(self.start(), sequence));
         let slot = self.slots.get_mut(place).filter(|slot| slot.state == MpduState::InFlight)?;
-        let link = slot.link.take();
+        slot.link = None;
         let is_given_up = limit.is_some_and(|limit| u32::from(slot.attempts) >= limit);
         slot.state = if is_given_up { MpduState::Done } else { MpduState::Waiting };
-        self.leave_link(link);
         if is_given_up {
             return self.slots.get(place);
         }

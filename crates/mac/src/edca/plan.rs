@@ -9,7 +9,6 @@ use super::frames::{Content, DataMpdus, Ppdu, Vector};
 use super::link::Link;
 use super::originator::MpduState;
 use super::rates::{Grade, Pick};
-use super::share::Share;
 use super::traffic::{QueueId, TrafficQueue};
 use crate::frame::{Address, Frame, FrameKind, Reservation, duration_field};
 use crate::ppdu::{Format, PPDU_TIME_MAX};
@@ -125,11 +124,12 @@ impl Planner {
         queue: &mut TrafficQueue<P>,
         span: Option<Duration>,
         is_first: bool,
-        Pick { grade, is_probe, share }: Pick,
+        pick: Pick,
     ) -> Option<Planned<P>> {
         if queue.needs_request(self.link.id) {
             return self.request(id, queue, span.filter(|_| !is_first));
         }
+        let Pick { grade, is_probe, .. } = pick;
         let Grade { vector, psdu_max, .. } = *self.grade(grade);
         let most = if is_probe { 1 } else { self.config.aggregation.ampdu_frames };
         let (frames, bytes) = match (queue.is_agreed, span) {
@@ -140,7 +140,7 @@ impl Planner {
                 (most, self.config.longest_psdu(&vector, ppdu).min(psdu_max))
             }
         };
-        let (data, psdu) = self.gather(queue, share, frames, bytes)?;
+        let (data, psdu) = self.gather(queue, pick, frames, bytes)?;
         let answer = answer_to(&data);
         let airtime = self.config.data_time(&vector, Bytes::new(psdu));
         let fits = span.is_none_or(|span| airtime + self.answer_span(grade, answer) <= span);
@@ -181,14 +181,15 @@ impl Planner {
         id: QueueId,
         queue: &mut TrafficQueue<P>,
         left: Duration,
-        Pick { grade, is_probe, share }: Pick,
+        pick: Pick,
     ) -> Option<Planned<P>> {
+        let Pick { grade, is_probe, .. } = pick;
         let Grade { vector, psdu_max, .. } = *self.grade(grade);
         let most = if is_probe || !queue.is_agreed { 1 } else { self.config.aggregation.ampdu_frames };
         let Vector::Mode(mode) = &vector else { return None };
         // The ends are half a symbol apart at most, which is no more than the 8 us that are allowed (35.3.16.5).
         let longest = self.config.longest_psdu(&vector, left + mode.symbol() / 2).min(psdu_max);
-        let (data, psdu) = self.gather(queue, share, most, longest)?;
+        let (data, psdu) = self.gather(queue, pick, most, longest)?;
         if psdu > longest || !data.is_aggregate {
             put_back(queue, &data);
             return None;
@@ -227,7 +228,7 @@ impl Planner {
     fn gather<P: Packet + Copy>(
         &self,
         queue: &mut TrafficQueue<P>,
-        share: Option<Share>,
+        pick: Pick,
         frames: u32,
         bytes: u64,
     ) -> Option<(DataMpdus<P>, u64)> {
@@ -259,7 +260,7 @@ impl Planner {
             }
         }
         data.mpdus().iter().for_each(|mpdu| queue.originator.take(mpdu.sequence));
-        let frames = frames.min(queue.most_new(share, data.mpdus().first()));
+        let frames = frames.min(queue.most_new(pick, data.mpdus().first()));
         while !is_full && queue.is_shared() && data.mpdus().len() < frames as usize && queue.originator.has_space() {
             let Some(&(packet, arrival)) = queue.waiting.front() else { break };
             let (size, count) = self.next_mpdu(queue);

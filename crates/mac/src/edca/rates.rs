@@ -37,6 +37,8 @@ pub(super) struct Pick {
     pub is_probe: bool,
     /// The share of its link in the window; `None`: the whole.
     pub share: Option<Share>,
+    /// How many of the MPDUs that wait it delivers before other links could; `None`: any number.
+    pub first_here: Option<u32>,
 }
 
 /// The rate control of a station.
@@ -142,7 +144,7 @@ impl Rates {
             Self::Ideal(ideal) => Pick { grade: ideal.rate(to), ..Pick::default() },
             Self::Minstrel { minstrel, chains } => {
                 let (chain, failures) = chains.entry(to).or_insert_with(|| (minstrel.chain(now, to), 0));
-                Pick { grade: chain.rate(*failures), is_probe: chain.is_probe && *failures == 0, share: None }
+                Pick { grade: chain.rate(*failures), is_probe: chain.is_probe && *failures == 0, ..Pick::default() }
             }
         }
     }

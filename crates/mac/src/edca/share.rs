@@ -17,6 +17,7 @@
 //! rest: in the time `T` in which all links would use up the window, one that waits `A` for the medium has the part
 //! `T / (T + A)` of its speed.
 
+use super::delivery::first_here;
 use super::link::LinkId;
 use airbraid_units::{BitRate, Bytes, Duration, Instant};
 
@@ -53,8 +54,12 @@ pub(super) struct Sent {
     pub rate: BitRate,
     /// Mean length of its MPDUs.
     pub mpdu: Bytes,
-    /// Time that it takes with access and answer, if nobody else is there.
+    /// Time that it takes with access and answer, if nobody else is there; the access alone.
     pub time: Duration,
+    pub access: Duration,
+    /// When it ends, with its answer.
+    pub until: Instant,
+    pub mpdus: u32,
     /// Time for which the link has had something to send, of any queue.
     pub demand: Duration,
 }
@@ -69,13 +74,54 @@ struct Use {
     wait: Duration,
     /// Time of demand at the last PPDU.
     seen: Duration,
+    /// Mean time of an access where nobody else is, and the end of the last PPDU.
+    access: Duration,
+    until: Instant,
+    /// MPDUs of the last PPDU, and those of them that are acknowledged.
+    sent: u32,
+    acknowledged: u32,
+    /// Mean share of those, of [`ALL`].
+    success: u64,
 }
 
+/// All MPDUs of a PPDU are acknowledged.
+const ALL: u64 = 1024;
+
 impl Use {
+    fn new(sent: &Sent) -> Self {
+        Self {
+            link: sent.link,
+            rate: sent.rate,
+            wait: Duration::ZERO,
+            seen: sent.demand,
+            access: sent.access,
+            until: sent.until,
+            sent: 0,
+            acknowledged: 0,
+            success: ALL,
+        }
+    }
+
     fn add(&mut self, sent: &Sent) {
+        if self.sent > 0 {
+            let success = ALL * u64::from(self.acknowledged.min(self.sent)) / u64::from(self.sent);
+            self.success = (self.success * (NEW_WEIGHT - 1) + success) / NEW_WEIGHT;
+        }
+        (self.sent, self.acknowledged) = (sent.mpdus, 0);
+        (self.access, self.until) = (sent.access, sent.until);
         let wait = sent.demand.saturating_sub(self.seen + sent.time);
         self.wait = (self.wait * (NEW_WEIGHT - 1) + wait) / NEW_WEIGHT;
         (self.rate, self.seen) = (sent.rate, sent.demand);
+    }
+
+    /// Bits a second that come through while it sends.
+    fn yields(&self) -> u64 {
+        (self.rate.as_bps() * self.success / ALL).max(1)
+    }
+
+    /// When it can begin a PPDU. The wait under way counts as soon as it is longer than usual.
+    fn ready(&self, now: Instant, demand: Duration) -> Instant {
+        self.until.max(now) + self.access + self.wait.max(demand.saturating_sub(self.seen))
     }
 
     /// Bits a second beside others, in PPDUs of this length. The wait under way counts as soon as it is longer than
@@ -100,10 +146,32 @@ impl Uses {
     pub fn on_sent(&mut self, sent: &Sent) {
         self.mpdu = sent.mpdu;
         let place = self.links.iter().position(|known| known.link == sent.link).unwrap_or_else(|| {
-            self.links.push(Use { link: sent.link, rate: sent.rate, wait: Duration::ZERO, seen: sent.demand });
+            self.links.push(Use::new(sent));
             self.links.len() - 1
         });
         self.links[place].add(sent);
+    }
+
+    /// This number of MPDUs that a link has sent is acknowledged.
+    pub fn on_acknowledged(&mut self, link: LinkId, mpdus: u32) {
+        if let Some(known) = self.links.iter_mut().find(|known| known.link == link) {
+            known.acknowledged += mpdus;
+        }
+    }
+
+    /// How many of the MPDUs that wait a link delivers before the others could have them, one or more
+    /// ([`super::delivery`]). `None`: the link has sent nothing yet.
+    pub fn first_here(
+        &self,
+        now: Instant,
+        link: LinkId,
+        waiting: u32,
+        demand: impl Fn(LinkId) -> Duration,
+    ) -> Option<u32> {
+        let own = self.links.iter().find(|known| known.link == link)?.yields();
+        let others = self.links.iter().filter(|known| known.link != link);
+        let others = others.map(|known| (known.ready(now, demand(known.link)) - now, known.yields()));
+        Some(first_here(own, others.collect(), self.mpdu, waiting))
     }
 
     /// The share of a link in a window; `None`: no other link takes any. `demand` tells for how long a link has had
@@ -145,7 +213,10 @@ mod tests {
             for ((place, (rate, cycle)), demand) in links.iter().enumerate().zip(&mut demands) {
                 *demand += MS * *cycle;
                 let (link, rate) = (LinkId(place as u8), BitRate::from_bps(rate * 1_000_000));
-                uses.on_sent(&Sent { link, rate, mpdu: Bytes::new(125), time: MS, demand: *demand });
+                let (access, until) = (Duration::ZERO, Instant::ZERO);
+                let sent =
+                    Sent { link, rate, mpdu: Bytes::new(125), time: MS, demand: *demand, access, until, mpdus: 1 };
+                uses.on_sent(&sent);
             }
         }
         (uses, demands)
@@ -189,5 +260,24 @@ mod tests {
         let (uses, demands) = uses(&[(100, 1), (100, 1)]);
         let waits = |ms: u64| uses.share(LinkId(0), 1_000, |link| demands[usize::from(link.0)] + MS * ms);
         assert_eq!([0, 5, 45].map(|ms| waits(ms).map_or(0, |share| share.of(1_000))), [500, 666, 909]);
+    }
+
+    #[test]
+    fn a_link_whose_mpdus_are_lost_takes_less() {
+        let at = |us: u64| Instant::ZERO + Duration::from_micros(us);
+        let mut uses = Uses::default();
+        let send = |uses: &mut Uses, place: u8, acknowledged: u32| {
+            let (link, rate) = (LinkId(place), BitRate::from_bps(100_000_000));
+            let (access, until, mpdu) = (Duration::ZERO, Instant::ZERO, Bytes::new(125));
+            let sent = Sent { link, rate, mpdu, time: MS, access, until, mpdus: 10, demand: Duration::ZERO };
+            uses.on_sent(&sent);
+            uses.on_acknowledged(link, acknowledged);
+        };
+        for _ in 0..40 {
+            send(&mut uses, 0, 10);
+            send(&mut uses, 1, 5);
+        }
+        let takes = |place: u8| uses.first_here(at(0), LinkId(place), 90, |_| Duration::ZERO);
+        assert_eq!([0, 1, 2].map(takes), [Some(60), Some(30), None]);
     }
 }

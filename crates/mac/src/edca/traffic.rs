@@ -1,6 +1,7 @@
 //! The upper part of an EDCA station: packets that wait, by peer and traffic identifier, with the agreements of each.
 //! It knows of no medium and no link; a device with several links has one of these and several of those.
 
+use super::allocation::Allocation;
 use super::category::{AccessCategory, TIDS};
 use super::config::{EdcaConfig, RequestLink, window_max};
 use super::coupling::{Coupling, Room};
@@ -9,6 +10,7 @@ use super::frames::{Mpdu, Ppdu, SEQUENCES, after, ahead};
 use super::link::{LinkId, Links};
 use super::originator::Originator;
 use super::peer::{Peer, PeerTraits, Peers};
+use super::rates::Pick;
 use super::recipient::Recipient;
 use super::share::{Demand, Sent, Share, Uses};
 use super::single::OneAwake;
@@ -51,6 +53,8 @@ pub(super) struct TrafficQueue<P> {
     request_link: RequestLink,
     /// Whether its packets are put to links before those have the medium.
     is_put: bool,
+    /// Whether a link leaves to others what they deliver before.
+    leaves: bool,
     /// The use that it makes of links that share its window; `None`: no two of them send at once.
     uses: Option<Box<Uses>>,
 }
@@ -110,10 +114,13 @@ impl<P: Packet + Copy> TrafficQueue<P> {
     }
 
     /// Most MPDUs of the next PPDU, as far as new ones go with those that were lost, of which `oldest` is the first.
-    /// There is no such limit where the window has space for all that waits.
+    /// Where the window has space for all that waits, the share is no limit.
     #[inline]
-    pub fn most_new(&self, share: Option<Share>, oldest: Option<&Mpdu>) -> u32 {
-        let Some(share) = share.filter(|_| self.waiting.len() > self.originator.space()) else { return u32::MAX };
+    pub fn most_new(&self, pick: Pick, oldest: Option<&Mpdu>) -> u32 {
+        if self.waiting.len() <= self.originator.space() {
+            return pick.first_here.unwrap_or(u32::MAX);
+        }
+        let Some(share) = pick.share else { return u32::MAX };
         let next = self.originator.next();
         share.of(self.originator.space_behind(oldest.map_or(next, |mpdu| mpdu.sequence)))
     }
@@ -241,12 +248,9 @@ impl<P: Packet + Copy> Traffic<P> {
     }
 
     /// This number of MPDUs of a queue was acknowledged in answer to a PPDU on a link.
-    pub fn on_served(&mut self, now: Instant, id: QueueId, link: LinkId, mpdus: u32) {
-        let queue = &self.queues[usize::from(id.0)];
-        if queue.is_put
-            && let Some(allocator) = self.peers.get_mut(queue.to).and_then(|peer| peer.allocator.as_deref_mut())
-        {
-            allocator.on_served(now, link, mpdus);
+    pub fn on_served(&mut self, id: QueueId, link: LinkId, mpdus: u32) {
+        if let Some(uses) = &mut self.queue_mut(id).uses {
+            uses.on_acknowledged(link, mpdus);
         }
     }
 
@@ -265,7 +269,7 @@ impl<P: Packet + Copy> Traffic<P> {
         while queue.originator.has_space()
             && let Some((packet, arrival)) = queue.waiting.pop_front()
         {
-            let link = allocator.put(now, packet.flow_bucket(), links, |link| queue.originator.outstanding(link));
+            let link = allocator.put(now, packet.flow_bucket(), links);
             queue.originator.put(packet, size(packet.len()), arrival, link);
         }
     }
@@ -333,6 +337,14 @@ impl<P: Packet + Copy> Traffic<P> {
     /// The share of a link in the window of a queue.
     pub fn share_of(&self, now: Instant, id: QueueId, link: LinkId) -> Option<Share> {
         self.queue(id).uses.as_ref()?.share(link, self.window, |link| self.demand(now, link))
+    }
+
+    /// How many of the MPDUs of a queue a link delivers before others could, where it leaves them what they deliver
+    /// before.
+    pub fn first_here(&self, now: Instant, id: QueueId, link: LinkId) -> Option<u32> {
+        let queue = self.queue(id);
+        let uses = queue.uses.as_ref().filter(|_| queue.leaves)?;
+        uses.first_here(now, link, queue.waiting.len() as u32, |link| self.demand(now, link))
     }
 
     /// Whether a link that was idle has something to send now, or has become blind, or can hear again.
@@ -429,6 +441,7 @@ impl<P: Packet + Copy> Traffic<P> {
             in_doubt: Vec::new(),
             request_link,
             is_put,
+            leaves: peer.is_some_and(|peer| peer.traits.allocation == Allocation::Expected),
             uses: has_several.then(Box::default),
         });
     }
