@@ -7,6 +7,7 @@
 
 mod arrival;
 mod early;
+mod judged;
 mod receiver;
 mod reception;
 mod spectrum;
@@ -27,6 +28,7 @@ use airbraid_mac::ppdu::Width;
 use airbraid_mac::{Channel, Frame};
 use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
 use arrival::Arrival;
+use early::acts_early;
 use receiver::{Errors, RadioState};
 use spectrum::{CouplingId, Spectrum, TuningId};
 use std::collections::BTreeMap;
@@ -485,16 +487,6 @@ impl Medium {
         state.is_busy && state.is_up
     }
 
-    /// The intact MPDUs of the PPDU whose reception has just ended well; `None`: all.
-    pub fn intact(&self) -> Option<&MpduSet> {
-        self.intact.as_deref()
-    }
-
-    /// The same, to be kept, and the number of its MPDUs that were judged as they ended.
-    pub fn take_intact(&mut self) -> (Option<Box<MpduSet>>, u32) {
-        (self.intact.take(), self.ended_early)
-    }
-
     /// The widest primary channel that is idle beyond the primary 20 MHz at the radio of the last event, if that has
     /// just changed.
     #[inline]
@@ -587,12 +579,6 @@ impl Medium {
         }
         if falls_idle && radio.is_up { Ending::Idle } else { Ending::Nothing }
     }
-}
-
-/// Whether a node may act on an MPDU before the PPDU ends that brings it: it has more than the one radio, whose medium is
-/// taken till then.
-fn acts_early(spec: &Spec, node: usize) -> bool {
-    spec.nodes[node].radios.len() > 1 || spec.links.iter().any(|link| link.between.contains(&node))
 }
 
 /// Whether a transmission is for this radio.

@@ -503,7 +503,7 @@ impl Air {
                 }
                 Signal::Frame(frame) if is_for => MacInput::Received { frame: *frame, idle },
                 Signal::Ppdu(ppdu) if is_own => {
-                    let mut intact = early.clone();
+                    let mut intact = early;
                     let count = ppdu.data().map_or(1, |data| data.mpdus().len());
                     (ended as usize..count).filter(|place| !loses(*place)).for_each(|place| intact.insert(place));
                     if intact.is_empty() {

@@ -9,36 +9,11 @@ use super::super::id::{RadioId, TransmissionId};
 use super::receiver::{Lock, RadioState};
 use super::{Hearer, Loss, Medium, Transmission};
 use crate::phy::ErrorRates;
+use crate::scenario::spec::Spec;
 use airbraid_mac::edca::{DataMpdus, MpduSet, Ppdu};
 use airbraid_units::Instant;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// The MPDUs of the PPDU to which a radio listens that have ended.
-#[derive(Debug, Default)]
-pub(super) struct Early {
-    /// Number of those, and which of them are intact.
-    judged: u32,
-    intact: MpduSet,
-    /// Whether the PHY header has not come through: none is intact.
-    is_headless: bool,
-    /// When the next one ends.
-    next: Option<Instant>,
-    /// Probability of success by size, while nothing changes.
-    known: Option<(u32, f64)>,
-}
-
-impl Early {
-    /// A radio begins to listen to a frame.
-    pub fn begin(&mut self) {
-        *self = Self::default();
-    }
-
-    /// Whether an MPDU has been judged.
-    pub const fn has_judged(&self) -> bool {
-        self.judged > 0
-    }
-}
 
 /// MPDUs that have just ended.
 #[derive(Debug)]
@@ -57,6 +32,16 @@ impl Medium {
     #[inline]
     pub fn take_first_mpdu(&mut self) -> Option<Instant> {
         self.first_mpdu.take()
+    }
+
+    /// The intact MPDUs of the PPDU whose reception has just ended well; `None`: all.
+    pub fn intact(&self) -> Option<&MpduSet> {
+        self.intact.as_deref()
+    }
+
+    /// The same, to be kept, and the number of its MPDUs that were judged as they ended.
+    pub fn take_intact(&mut self) -> (Option<Box<MpduSet>>, u32) {
+        (self.intact.take(), self.ended_early)
     }
 
     /// Judges the MPDUs that have ended at a radio; `None` if it does not listen to them any more.
@@ -88,7 +73,7 @@ impl Medium {
 impl RadioState {
     /// Number of MPDUs that were judged as they ended.
     pub(super) fn ended_early(&self) -> u32 {
-        self.early.as_ref().map_or(0, |early| early.judged)
+        self.early.as_ref().map_or(0, |early| early.count)
     }
 
     /// When the first MPDU ends of a PPDU that has just begun, if it is for this radio, which listens to it.
@@ -110,18 +95,18 @@ impl RadioState {
     /// Judges the MPDUs before the place `until`, which have ended.
     fn judge_until(&mut self, until: u32, ppdu: &Ppdu<Msdu>, data: &DataMpdus<Msdu>, rates: Option<&ErrorRates>) {
         let (Some(lock), Some(mut early)) = (self.lock, self.early.take()) else { return };
-        if !early.has_judged() {
+        if !early.has_any() {
             early.is_headless = !self.has_header(&lock);
         }
         let stretches = std::mem::take(&mut self.stretches);
         let judge = self.judge_of(&lock, ppdu, &stretches, rates);
-        for place in early.judged..until {
+        for place in early.count..until {
             let success = judge.success(&data.mpdus()[place as usize], &mut early.known);
             if !early.is_headless && (success >= 1.0 || self.uniform() < success) {
                 early.intact.insert(place as usize);
             }
         }
-        early.judged = until;
+        early.count = until;
         self.stretches = stretches;
         self.early = Some(early);
     }
@@ -139,13 +124,19 @@ impl RadioState {
         self.judge_until(data.mpdus().len() as u32, ppdu, data, rates);
         self.lock = None;
         let count = data.mpdus().len();
-        let intact = self.early.as_ref().map(|early| early.intact.clone()).unwrap_or_default();
+        let intact = self.early.as_ref().map(|early| early.intact).unwrap_or_default();
         match (0..count).filter(|place| intact.contains(*place)).count() {
             0 => Err(self.loss(lock)),
             all if all == count => Ok(None),
             _ => Ok(Some(Box::new(intact))),
         }
     }
+}
+
+/// Whether a node may act on an MPDU before the PPDU ends that brings it: it has more than the one radio, whose medium is
+/// taken till then.
+pub(super) fn acts_early(spec: &Spec, node: usize) -> bool {
+    spec.nodes[node].radios.len() > 1 || spec.links.iter().any(|link| link.between.contains(&node))
 }
 
 /// When the MPDU at a place ends, of a PPDU that ends at `until`; `None` if it ends with it.

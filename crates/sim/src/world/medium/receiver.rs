@@ -4,7 +4,7 @@ use super::super::id::TransmissionId;
 use super::super::slotted::Place;
 use super::Beginning;
 use super::arrival::Arrival;
-use super::early::Early;
+use super::judged::Judged;
 use super::spectrum::Spectrum;
 use super::wide::WideChannel;
 use crate::phy::path_loss::threshold_power;
@@ -97,7 +97,7 @@ pub(super) struct RadioState {
     /// The PSDU of the PPDU that it receives, by what lay over it.
     pub(super) stretches: Vec<Stretch>,
     /// The MPDUs that it has judged as they ended; `None`: it judges them when the PPDU has ended.
-    pub(super) early: Option<Box<Early>>,
+    pub(super) early: Option<Box<Judged>>,
     pub is_up: bool,
     /// Where a station that has several channels listens; [`DEAF`] while it changes.
     pub tuned: Channel,

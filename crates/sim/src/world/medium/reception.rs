@@ -90,7 +90,7 @@ impl RadioState {
             lock.success *= if is_buried { 0.0 } else { success };
         }
         // An MPDU that has ended has cut a stretch in two.
-        let is_cut = self.early.as_ref().is_some_and(|early| early.has_judged());
+        let is_cut = self.early.as_ref().is_some_and(|early| early.has_any());
         match self.stretches.last_mut() {
             Some(last) if last.until >= until => {}
             Some(last) if is_cut && last.is_like(sinr, interference) => last.until = until,
@@ -155,7 +155,7 @@ impl RadioState {
         if !self.is_up || !lock.decodable {
             return Err(Loss::Channel);
         }
-        if is_receiver && self.early.as_ref().is_some_and(|early| early.has_judged()) {
+        if is_receiver && self.early.as_ref().is_some_and(|early| early.has_any()) {
             return self.judge_rest(lock, ppdu, rates);
         }
         if !self.has_header(lock) {
