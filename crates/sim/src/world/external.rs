@@ -9,7 +9,6 @@ use super::build::all_journeys;
 use super::id::{FlowId, LinkDirection, NodeId, PayloadHandle, PortId, RadioId};
 use super::observe::Place;
 use super::packet::{Body, NewPacket};
-use super::port::FreeSpace;
 use super::routing::{Routes, trunk_port};
 use crate::result::MacResult;
 use crate::scenario::spec::Interface;
@@ -80,13 +79,6 @@ impl World<'_> {
     /// Ends the run now: results are of the time up to here.
     pub fn finish(&mut self) {
         self.end = self.host.now;
-    }
-
-    /// Free space of the first queue on a packet's way; `None` without a route.
-    pub fn free_space_for(&mut self, packet: &External) -> Option<FreeSpace> {
-        let (from, to) = (packet.from, packet.to);
-        let port = self.named_port(packet).or_else(|| self.network.first_port(from, from.address(), to.address()));
-        port.map(|port| self.free_space(port, 0))
     }
 
     /// A packet enters at the network layer of its first node, now.
