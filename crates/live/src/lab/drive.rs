@@ -8,6 +8,7 @@ use super::result::{PortSample, Sample};
 use crate::clock::Clock;
 use crate::daemon::inner::{Summary, summary};
 use crate::tun::Tun;
+use airbraid_sim::scenario::mark;
 use airbraid_sim::{Delivery, External, NodeId, PayloadHandle, Payloads, World};
 use airbraid_units::{Duration, Instant};
 use hdrhistogram::Histogram;
@@ -198,9 +199,10 @@ impl<'a, 'b> Driver<'a, 'b> {
         let slot = &mut payloads[handle.index()];
         slot.clear();
         slot.extend_from_slice(bytes);
-        let Summary { bucket, is_acknowledgement, .. } = summary;
+        let Summary { bucket, tos, is_acknowledgement, .. } = summary;
+        let mark = mark::of_code_point(tos >> 2);
         let (from, to, via, len) = (NodeId::new(from.node), NodeId::new(to.node), from.via, length as u32);
-        Some(External { handle, from, to, via, len, bucket, is_acknowledgement })
+        Some(External { handle, from, to, via, len, bucket, mark, is_acknowledgement })
     }
 
     /// Sleeps until `until`, or until there is something to read.

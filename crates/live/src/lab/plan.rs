@@ -1,7 +1,7 @@
 //! The interfaces of a lab and their addresses: worked out before anything is made.
 //!
 //! Addresses are those of the simulator's captures, 10.0.0.1 for the first node and so on. Where a node has an
-//! interface for each radio and link, that of network g (channels by number, then links) has 10.g. in front.
+//! interface for each radio and link, that of network g (channels by number and band, then links) has 10.g. in front.
 
 use crate::error::LabError;
 use airbraid_sim::record::ip_address;
@@ -134,14 +134,14 @@ impl Layout {
         if let Some(trunk) = spec.trunks.iter().find(is_over_radios) {
             return Err(LabError::Input(format!(
                 "node `{}` is attached by its radios, and trunk `{}` ends there: leave the trunk out, or say attach = \
-                 \"trunk\"",
+                 \"trunk\", with which the trunk is one interface",
                 state.name,
                 trunk.name()
             )));
         }
         let links = spec.links.iter().enumerate().filter(|(_, link)| link.between.contains(&node));
         let radios = state.radios.iter().enumerate().map(|(index, radio)| {
-            (Interface::Radio(index), Network::Channel(radio.channel), &radio.name, queue_of(radio))
+            (Interface::Radio(index), channel_of(radio), &radio.name, queue_of(radio))
         });
         let links =
             links.map(|(index, link)| (Interface::Link(index), Network::Link(index), &link.name, 0));
@@ -168,17 +168,28 @@ fn queue_of(radio: &Radio) -> u32 {
 }
 
 /// A network that interfaces share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Network {
-    Channel(u32),
+    /// A channel: its number, and its band in GHz, 0 where channels have no frequencies.
+    Channel(u32, u32),
     Link(usize),
 }
 
+/// The network of a radio: numbers of channels mean another channel in each band.
+fn channel_of(radio: &Radio) -> Network {
+    let band = radio.spectrum.map_or(0, |spectrum| match spectrum.channel.low_mhz() {
+        ..3_000 => 2,
+        3_000..5_920 => 5,
+        _ => 6,
+    });
+    Network::Channel(radio.channel, band)
+}
+
 fn networks(spec: &Spec) -> Result<Vec<Network>, LabError> {
-    let channels: BTreeSet<u32> =
-        spec.nodes.iter().flat_map(|node| node.radios.iter().map(|radio| radio.channel)).collect();
+    let channels: BTreeSet<Network> =
+        spec.nodes.iter().flat_map(|node| node.radios.iter().map(channel_of)).collect();
     let links = (0..spec.links.len()).map(Network::Link);
-    let all: Vec<Network> = channels.into_iter().map(Network::Channel).chain(links).collect();
+    let all: Vec<Network> = channels.into_iter().chain(links).collect();
     let is_needed = spec.nodes.iter().any(|node| node.host == Host::Radios);
     if is_needed && all.len() > NETWORKS_MAX {
         let message = format!("{} channels and links are more than attach = \"radios\" has addresses for", all.len());

@@ -1,7 +1,7 @@
 //! The result of a lab: the results of the commands, the counts of interfaces and models, and the lateness against the
 //! clock.
 
-use airbraid_sim::result::{LinkResult, MacResult, PacketAccount, TrunkResult};
+use airbraid_sim::result::{FlowResult, LinkResult, MacResult, PacketAccount, TrunkResult};
 use airbraid_units::{Duration, Instant};
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -25,6 +25,8 @@ pub struct LabResult {
     pub commands: Vec<CommandResult>,
     /// Counts of the interfaces.
     pub interfaces: Vec<InterfaceResult>,
+    /// Results of the simulated flows: those with a simulated end.
+    pub flows: Vec<FlowResult>,
     /// Results of the trunks, each direction that carried something.
     pub trunks: Vec<TrunkResult>,
     /// Results of the radios.

@@ -11,8 +11,8 @@ use super::observe::Place;
 use super::packet::{Body, NewPacket};
 use super::routing::{Routes, trunk_port};
 use crate::result::MacResult;
+use crate::scenario::mark::Mark;
 use crate::scenario::spec::Interface;
-use airbraid_engine::TrafficClass;
 use airbraid_units::Instant;
 
 /// A packet from outside, as its driver describes it.
@@ -30,6 +30,8 @@ pub struct External {
     pub len: u32,
     /// The bucket of its flow.
     pub bucket: u16,
+    /// The class that links know, and the user priority.
+    pub mark: Mark,
     /// Whether it is a TCP segment that only acknowledges.
     pub is_acknowledgement: bool,
 }
@@ -83,12 +85,12 @@ impl World<'_> {
 
     /// A packet enters at the network layer of its first node, now.
     pub fn inject(&mut self, external: &External) {
-        let External { handle, from, to, len, bucket, is_acknowledgement, .. } = *external;
+        let External { handle, from, to, len, bucket, mark: (class, priority), is_acknowledgement, .. } = *external;
         let port = self.named_port(external);
         let body = Body::External { handle, is_acknowledgement };
-        let (flow, class, created) = (FlowId::new(usize::from(bucket)), TrafficClass::Bulk, self.host.now);
+        let (flow, created) = (FlowId::new(usize::from(bucket)), self.host.now);
         let (source, destination) = (from.address(), to.address());
-        let new = NewPacket { flow, from: source, to: destination, len, class, priority: 0, created, body };
+        let new = NewPacket { flow, from: source, to: destination, len, class, priority, created, body };
         let packet = self.host.packets.create(new);
         match port {
             Some(port) => {
