@@ -1,8 +1,8 @@
 //! Packets from outside take the same way as those from inside: whatever stands at a node, they enter it by the one
 //! door.
 
-use airbraid_engine::TrafficClass;
 use airbraid_sim::result::RunResult;
+use airbraid_sim::scenario::mark;
 use airbraid_sim::scenario::spec::Spec;
 use airbraid_sim::{Delivery, External, NodeId, PayloadHandle, World};
 use airbraid_tests::{spec, spec_of_file};
@@ -12,7 +12,16 @@ use airbraid_units::{Duration, Instant};
 fn packet(index: usize) -> External {
     let [from, to] = [0, 1].map(NodeId::new);
     let handle = PayloadHandle::new(index);
-    External { handle, from, to, via: None, len: 1_000, bucket: 0, mark: (TrafficClass::Bulk, 0), is_acknowledgement: false }
+    External {
+        handle,
+        from,
+        to,
+        via: None,
+        len: 1_000,
+        bucket: 0,
+        mark: mark::of_code_point(0),
+        is_acknowledgement: false,
+    }
 }
 
 /// Sends `count` packets, one in 10 ms: how many come in two seconds more.

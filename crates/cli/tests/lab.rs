@@ -211,7 +211,11 @@ fn the_dscp_of_a_packet_gives_its_access_category() {
     let ping = "ap=ping -c 2 -i 0.2 -Q 0xb8 laptop && ping -c 2 -i 0.2 -Q 0x20 laptop";
     let result = lab("dscp", "scenarios/lab/wifi6.toml", &["--exec", ping]);
     let airtime = |category: &str| result["macs"][0][format!("airtime_{category}_s")].as_f64().unwrap();
-    assert_eq!(["bk", "be", "vi", "vo"].map(|category| airtime(category) > 0.0), [true, false, false, true], "{result}");
+    assert_eq!(
+        ["bk", "be", "vi", "vo"].map(|category| airtime(category) > 0.0),
+        [true, false, false, true],
+        "{result}"
+    );
 }
 
 /// Writes a scenario of these nodes and flows, with radios of 802.11be.
@@ -256,7 +260,9 @@ fn a_simulated_station_talks_to_a_real_host() {
     let nodes = [("a", "host = \"namespace\"\n", 0), ("b", "host = \"namespace\"\n", 5), ("old", "", 9)];
     let nodes: String = nodes.map(|(name, host, x)| node(name, host, x)).concat();
     let flow = |name: &str, from: &str, to: &str| {
-        format!("[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"udp\"\nsource = {{ rate = \"1 Mbit/s\" }}\n")
+        format!(
+            "[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"udp\"\nsource = {{ rate = \"1 Mbit/s\" }}\n"
+        )
     };
     let flows = [flow("noise", "old", "a"), flow("back", "b", "old"), flow("programs", "a", "b")].concat();
     let file = scenario("old", &format!("{nodes}{flows}"));

@@ -140,11 +140,12 @@ impl Layout {
             )));
         }
         let links = spec.links.iter().enumerate().filter(|(_, link)| link.between.contains(&node));
-        let radios = state.radios.iter().enumerate().map(|(index, radio)| {
-            (Interface::Radio(index), channel_of(radio), &radio.name, queue_of(radio))
-        });
-        let links =
-            links.map(|(index, link)| (Interface::Link(index), Network::Link(index), &link.name, 0));
+        let radios = state
+            .radios
+            .iter()
+            .enumerate()
+            .map(|(index, radio)| (Interface::Radio(index), channel_of(radio), &radio.name, queue_of(radio)));
+        let links = links.map(|(index, link)| (Interface::Link(index), Network::Link(index), &link.name, 0));
         let mut taken = BTreeSet::new();
         for (place, (via, network, name, queue)) in radios.chain(links).enumerate() {
             let group = networks.iter().position(|other| *other == network).unwrap_or(0) + 1;
@@ -156,7 +157,14 @@ impl Layout {
             let prefix = if place == 0 { 8 } else { 16 };
             let plain = if place == 0 { state.name.as_str() } else { "" };
             let _ = writeln!(self.hosts, "{} {}-{interface} {plain}", dotted(address), state.name);
-            self.ports.push(Port { node, via: Some(via), name: interface, address, prefix, queue: queue.max(DEVICE_QUEUE_MIN) });
+            self.ports.push(Port {
+                node,
+                via: Some(via),
+                name: interface,
+                address,
+                prefix,
+                queue: queue.max(DEVICE_QUEUE_MIN),
+            });
         }
         Ok(())
     }
@@ -186,8 +194,7 @@ fn channel_of(radio: &Radio) -> Network {
 }
 
 fn networks(spec: &Spec) -> Result<Vec<Network>, LabError> {
-    let channels: BTreeSet<Network> =
-        spec.nodes.iter().flat_map(|node| node.radios.iter().map(channel_of)).collect();
+    let channels: BTreeSet<Network> = spec.nodes.iter().flat_map(|node| node.radios.iter().map(channel_of)).collect();
     let links = (0..spec.links.len()).map(Network::Link);
     let all: Vec<Network> = channels.into_iter().chain(links).collect();
     let is_needed = spec.nodes.iter().any(|node| node.host == Host::Radios);

@@ -51,7 +51,9 @@ mod tests {
 
     #[test]
     fn a_code_point_means_what_its_name_does() {
-        for (code, name) in [(0, "default"), (46, "ef"), (44, "va"), (8, "cs1"), (48, "cs6"), (10, "af11"), (38, "af43")] {
+        for (code, name) in
+            [(0, "default"), (46, "ef"), (44, "va"), (8, "cs1"), (48, "cs6"), (10, "af11"), (38, "af43")]
+        {
             assert_eq!(code_point(name), code, "{name}");
         }
         let codes: std::collections::BTreeSet<u8> = MARKS.iter().map(|(name, _)| code_point(name)).collect();
