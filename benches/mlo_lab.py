@@ -293,6 +293,19 @@ def main():
             if options.json:
                 with open(options.json, "w") as file:
                     json.dump(kept, file, indent=1)
+    by_way(kept, ways, cases)
+
+
+def by_way(kept, ways, cases):
+    """The same in a line for each way."""
+    found = {(one["case"], one["way"]): one for one in kept}
+    print(f"\n| | {' | '.join(f'{case}, simulated | in the lab' for case in cases)} |\n" + "|---" * (2 * len(cases) + 1) + "|")
+    for way in ways:
+        cells = []
+        for case in cases:
+            ours, real = found[case, way]["simulated"], [run["goodput"] for run in found[case, way]["lab"]]
+            cells += [show(ours) if ours else "-", show(real)]
+        print(f"| {NAMES[way]} | {' | '.join(cells)} |")
 
 
 main()
