@@ -113,8 +113,8 @@ pub struct InterfaceResult {
     pub ignored: u64,
     /// Packets that the host's kernel did not take.
     pub refused: u64,
-    /// Mean one-way delay of received packets, from the sender's device through the scenario's queues to here; null without
-    /// any.
+    /// Mean one-way delay of received packets, from the sender's device through the scenario's queues to here; null
+    /// without any.
     pub delay_mean_s: Option<f64>,
     /// Largest.
     pub delay_max_s: Option<f64>,

@@ -1,4 +1,4 @@
-//! What a packet's DSCP means to links and radios.
+//! Meaning of a packet's DSCP for links and radios.
 
 use airbraid_engine::TrafficClass;
 
