@@ -1,6 +1,7 @@
 //! Selective repeat over a plain link, as scenarios have it: whatever the link loses and delays, packets come once and
 //! in the order in which they were sent; all of them, with perpetual persistence, once the link carries again.
 
+use airbraid_sim::scenario::mark;
 use airbraid_sim::{Delivery, External, NodeId, PayloadHandle, World};
 use airbraid_tests::{run, spec};
 use airbraid_units::{Duration, Instant};
@@ -56,7 +57,16 @@ fn carry(text: &str, lengths: &[u32], seed: u64) -> (Vec<u32>, usize) {
     for (index, &len) in lengths.iter().enumerate() {
         world.run_until(Instant::ZERO + Duration::from_millis(10) * index as u64, &mut |_| {});
         let handle = PayloadHandle::new(index);
-        world.inject(&External { handle, from, to, via: None, len, bucket: 0, is_acknowledgement: false });
+        world.inject(&External {
+            handle,
+            from,
+            to,
+            via: None,
+            len,
+            bucket: 0,
+            mark: mark::of_code_point(0),
+            is_acknowledgement: false,
+        });
     }
     world.run_until(Instant::ZERO + Duration::from_secs(2_990), &mut |_| {});
     let (mut deliveries, mut gone): (Vec<Delivery>, Vec<PayloadHandle>) = (vec![], vec![]);

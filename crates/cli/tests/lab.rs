@@ -161,6 +161,120 @@ fn a_host_may_change_its_address_on_a_link() {
     assert!(said.contains("3 received"), "{said}");
 }
 
+/// Sends two hundred datagrams of 1,000 byte at once, as packets.
+const DATAGRAMS: &str = "python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); \
+                         s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22); \
+                         [s.sendto(bytes(972), (\"laptop\", 7000)) for i in range(200)]' && sleep 2";
+
+#[test]
+fn packets_that_wait_leave_in_long_aggregates() {
+    if !can_run("packets_that_wait_leave_in_long_aggregates") {
+        return;
+    }
+    // 20 MHz and MCS 3: 1,000 byte take a quarter of a millisecond, and up to 22 of them share a PPDU.
+    let settings = ["--set", "radio.width=20 MHz", "--set", "radio.mcs=3"];
+    let send = format!("ap={DATAGRAMS}");
+    let result = lab("aggregates", "scenarios/lab/wifi6.toml", &[&["--exec", &send], &settings[..]].concat());
+    let [mpdus, ppdus] = ["mpdus", "data_frames"].map(|key| result["macs"][0][key].as_u64().unwrap());
+    assert!(mpdus >= 200, "{result}");
+    // Two or three packets ahead of the medium, as once, would be 70 or more.
+    assert!(ppdus <= 45, "{mpdus} MPDUs in {ppdus} PPDUs");
+}
+
+#[test]
+fn a_multi_link_device_is_one_interface_over_all_its_links() {
+    if !can_run("a_multi_link_device_is_one_interface_over_all_its_links") {
+        return;
+    }
+    let file = "scenarios/lab/mld.toml";
+    for mode in ["str", "emlsr"] {
+        let send = format!("ap={}", DATAGRAMS.replace("laptop", "station"));
+        let set = format!("trunk.air.mode={mode}");
+        let result = lab(&format!("mld-{mode}"), file, &["--exec", &send, "--set", &set]);
+        assert_eq!(result["interfaces"].as_array().unwrap().len(), 2);
+        assert_eq!(result["interfaces"][1]["received_packets"].as_u64(), Some(200), "{result}");
+        let trunk = &result["trunks"][0];
+        let sent: Vec<u64> =
+            trunk["members"].as_array().unwrap().iter().map(|member| member["mpdus"].as_u64().unwrap()).collect();
+        assert!(sent.len() == 2 && sent.iter().sum::<u64>() >= 200 && sent.iter().all(|n| *n > 0), "{mode}: {sent:?}");
+    }
+    let done = airbraid(&["lab", file, "--set", "node.ap.attach=radios", "--exec", "ap=true"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("trunk `air` ends there: leave the trunk out"), "{}", text(&done.stderr));
+}
+
+#[test]
+fn the_dscp_of_a_packet_gives_its_access_category() {
+    if !can_run("the_dscp_of_a_packet_gives_its_access_category") {
+        return;
+    }
+    let ping = "ap=ping -c 2 -i 0.2 -Q 0xb8 laptop && ping -c 2 -i 0.2 -Q 0x20 laptop";
+    let result = lab("dscp", "scenarios/lab/wifi6.toml", &["--exec", ping]);
+    let airtime = |category: &str| result["macs"][0][format!("airtime_{category}_s")].as_f64().unwrap();
+    assert_eq!(
+        ["bk", "be", "vi", "vo"].map(|category| airtime(category) > 0.0),
+        [true, false, false, true],
+        "{result}"
+    );
+}
+
+/// Writes a scenario of these nodes and flows, with radios of 802.11be.
+fn scenario(name: &str, nodes: &str) -> PathBuf {
+    let place = std::env::temp_dir().join(format!("airbraid-{name}-{}.toml", std::process::id()));
+    let head = "schema = 1\ntitle = \"t\"\nquestion = \"q\"\n[run]\nduration = \"20 s\"\n[radio]\nstandard = \"802.11be\"\n\
+                band = \"5 GHz\"\nwidth = \"20 MHz\"\nmcs = 3\n";
+    std::fs::write(&place, format!("{head}{nodes}")).unwrap();
+    place
+}
+
+#[test]
+fn a_channel_number_is_another_network_in_each_band() {
+    if !can_run("a_channel_number_is_another_network_in_each_band") {
+        return;
+    }
+    let node = |name: &str, x: u32| {
+        format!(
+            "[[node]]\nname = \"{name}\"\nhost = \"namespace\"\nattach = \"radios\"\nposition = [\"{x} m\", \"0 m\"]\nradios = [\
+             {{ name = \"two\", channel = 1, band = \"2.4 GHz\" }}, {{ name = \"six\", channel = 1, band = \"6 GHz\" }}]\n"
+        )
+    };
+    let flow = "[[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\ntransport = \"udp\"\n";
+    let file = scenario("bands", &format!("{}{}{flow}", node("a", 0), node("b", 5)));
+    let ping = "a=ip -4 -o addr && ping -c 2 -i 0.2 b-two && ping -c 3 -i 0.2 b-six";
+    let result = lab("bands", file.to_str().unwrap(), &["--exec", ping]);
+    let said = output(&result, "a");
+    assert!(said.contains("10.1.0.1/8") && said.contains("10.2.0.1/16"), "{said}");
+    let received = |place: usize| result["interfaces"][place]["received_packets"].as_u64();
+    assert_eq!([received(2), received(3)], [Some(2), Some(3)], "{result}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn a_simulated_station_talks_to_a_real_host() {
+    if !can_run("a_simulated_station_talks_to_a_real_host") {
+        return;
+    }
+    let node = |name: &str, host: &str, x: u32| {
+        format!("[[node]]\nname = \"{name}\"\n{host}position = [\"{x} m\", \"0 m\"]\nradios = [36]\n")
+    };
+    let nodes = [("a", "host = \"namespace\"\n", 0), ("b", "host = \"namespace\"\n", 5), ("old", "", 9)];
+    let nodes: String = nodes.map(|(name, host, x)| node(name, host, x)).concat();
+    let flow = |name: &str, from: &str, to: &str| {
+        format!(
+            "[[flow]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = \"udp\"\nsource = {{ rate = \"1 Mbit/s\" }}\n"
+        )
+    };
+    let flows = [flow("noise", "old", "a"), flow("back", "b", "old"), flow("programs", "a", "b")].concat();
+    let file = scenario("old", &format!("{nodes}{flows}"));
+    let result = lab("old", file.to_str().unwrap(), &["--exec", "a=ping -c 5 -i 0.2 b"]);
+    let flows = result["flows"].as_array().unwrap();
+    assert_eq!(flows.iter().map(|flow| flow["name"].as_str().unwrap()).collect::<Vec<_>>(), ["noise", "back"]);
+    assert!(flows.iter().all(|flow| flow["delivered_bytes"].as_u64() > Some(10_000)), "{result}");
+    // The programs see nothing of it.
+    assert_eq!(result["interfaces"][0]["received_packets"].as_u64(), Some(5), "{result}");
+    std::fs::remove_file(file).unwrap();
+}
+
 #[test]
 fn captures_hold_the_packets_of_the_hosts() {
     if !can_run("captures_hold_the_packets_of_the_hosts") {

@@ -3,6 +3,7 @@
 use airbraid_engine::{Machine, step};
 use airbraid_net::tcp::{Config, Flags, Receiver, ReceiverInput, ReceiverOutput, Segment, Variant};
 use airbraid_units::{Bytes, Duration, Instant};
+use std::collections::BTreeSet;
 
 /// A receiver that knows its sender, with a buffer of ten segments of 1000 byte.
 fn connected() -> Receiver {
@@ -148,6 +149,39 @@ fn blocks_are_reported_the_latest_first_and_as_many_as_fit() {
     // The last one joins two blocks.
     assert_eq!(blocks(false), [(4_001, 7_001), (10_001, 11_001), (8_001, 9_001), (2_001, 3_001)]);
     assert_eq!(blocks(true), [(4_001, 7_001), (10_001, 11_001), (8_001, 9_001)], "timestamps take the space of one");
+}
+
+/// Segments of an A-MPDU come at one time, and reports are held back: none of their blocks is lost.
+#[test]
+fn what_came_at_once_behind_several_gaps_is_reported_as_a_whole() {
+    let config = Config { timestamps: true, receive_buffer: Bytes::new(200_000), ..Config::linux(Variant::Cubic) };
+    let mut receiver = connected_with(config);
+    // A round trip of 100 ms, of which a report waits for a hundredth.
+    let stamped =
+        |seq: u64, ms: u64| ReceiverInput::Segment(Segment { timestamp: Some((at(ms), at(ms - 100))), ..segment(seq) });
+    let mut now = 100;
+    for seq in (1..3_000_001).step_by(1_000) {
+        now += 1;
+        tell(&mut receiver, now, stamped(seq, now));
+    }
+    let (mut reported, mut came, mut answered) = (BTreeSet::new(), BTreeSet::new(), 0);
+    for burst in 0..4 {
+        // A burst is four runs of nine segments, each behind a gap of one.
+        let runs = (0..4).flat_map(|run| (1..10).map(move |n| 3_000_001 + 10_000 * (4 * burst + run) + 1_000 * n));
+        let mut answers: Vec<Segment> = runs
+            .inspect(|seq| {
+                came.insert(*seq);
+            })
+            .flat_map(|seq| tell(&mut receiver, now, stamped(seq, now)).1)
+            .collect();
+        now += 10;
+        answers.extend(tell(&mut receiver, now, None).1);
+        answered += answers.len();
+        let blocks = answers.iter().flat_map(|answer| answer.sack_blocks().collect::<Vec<_>>());
+        reported.extend(blocks.flat_map(|(start, end)| (start..end).step_by(1_000)));
+    }
+    assert_eq!(reported, came);
+    assert!(answered < 40, "{answered} answers to 144 segments: most reports are joined");
 }
 
 /// RFC 7323, section 4.3: the clock of the earliest segment that is not acknowledged.

@@ -26,6 +26,6 @@ pub use recorder::{CAPTURE, FRAMES, PERFETTO, Payloads, Recorder, Recordings, TI
 pub use run::{RunOptions, RunOutput, run};
 pub use side_by_side::{Task, Threads};
 pub use world::{
-    Delivery, DropReason, External, FlowId, FrameEvent, FreeSpace, HostAddress, Level, LinkDirection, LinkTrunkEnd,
-    Loss, Msdu, MsduKind, NodeId, Observer, PayloadHandle, RadioId, RadioTrunkEnd, Record, World, drawn,
+    Delivery, DropReason, External, FlowId, FrameEvent, HostAddress, Level, LinkDirection, LinkTrunkEnd, Loss, Msdu,
+    MsduKind, NodeId, Observer, PayloadHandle, RadioId, RadioTrunkEnd, Record, World, drawn,
 };

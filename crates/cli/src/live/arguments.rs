@@ -61,8 +61,12 @@ Examples:
       a command that names another node waits until the commands of that node
       listen; of the file only the nodes count
 
-  airbraid lab trunk.toml --shell sender
-      a shell on a host; the lab ends with it
+  airbraid lab scenarios/lab/wifi6.toml --shell laptop
+      a shell on a host, with which the lab ends; in another terminal
+      `ip netns exec airbraid-wifi6-ap iperf3 -s` serves on the access point
+
+  airbraid lab scenarios/lab/mld.toml --set trunk.air.mode=emlsr --set radio.mcs=3
+      two links of 802.11be by one radio, another rate
 
   airbraid lab trunk.toml --exec sender='ping -c 5 receiver' --out look \\
     --pcap --json

@@ -9,6 +9,7 @@ use crate::print::{Ended, json, note, out};
 use airbraid_campaign::{Made, output};
 use airbraid_live::lab::{self, CommandResult, LabCommand, LabOptions, LabResult};
 use airbraid_sim::metric::Unit;
+use airbraid_sim::result::FlowResult;
 use airbraid_sim::scenario::spec::Spec;
 use airbraid_units::{Duration, Quantity};
 use std::fmt::Write as _;
@@ -116,12 +117,23 @@ fn report(result: &LabResult) -> String {
         text.push('\n');
         text.push_str(&columns(&macs(result)));
     }
+    if !result.flows.is_empty() {
+        text.push('\n');
+        text.push_str(&columns(&flows(result)));
+    }
     let drops: Vec<String> = result.drops.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
     let _ = writeln!(text, "\n  drops: {}", if drops.is_empty() { "none".to_owned() } else { drops.join(", ") });
     let late = result.lateness_s;
     let show = |seconds| Unit::Second.show(seconds);
     let [p50, p999, max] = [late.p50, late.p999, late.max].map(show);
     let _ = writeln!(text, "  events late by {p50} (median), {p999} (99.9 %), {max} (largest)");
+    let unread: u64 = result.interfaces.iter().map(|interface| interface.device_drops).sum();
+    if unread > 0 {
+        let _ = writeln!(
+            text,
+            "  {unread} packets were lost before the lab read them (device drops): the hosts send faster than it reads"
+        );
+    }
     if !result.trusted {
         let limit = show(late.limit);
         let _ = writeln!(
@@ -211,6 +223,12 @@ fn by_interval(result: &LabResult) -> Vec<Vec<String>> {
         rows.push(vec![format!("and {left} more: --json")]);
     }
     rows
+}
+
+/// The flows that are simulated.
+fn flows(result: &LabResult) -> Vec<Vec<String>> {
+    let row = |flow: &FlowResult| vec![flow.name.clone(), flow.from.clone(), flow.to.clone(), rate(flow.goodput_bps)];
+    std::iter::once(head(&["simulated flow", "from", "to", "goodput"])).chain(result.flows.iter().map(row)).collect()
 }
 
 fn macs(result: &LabResult) -> Vec<Vec<String>> {

@@ -1,13 +1,14 @@
 //! The event kernel against the clock: one thread, all interfaces, no packet touched but for its address.
 //!
 //! It sleeps until the next event or packet, carries out what is due, and notes how late each event was. A host's
-//! packets are read only as far as its first radio or trunk has room: what waits, waits in the host's own device.
+//! packets are read as soon as they are there: what waits, waits in the queues of the scenario.
 
 use super::plan::Layout;
 use super::result::{PortSample, Sample};
 use crate::clock::Clock;
 use crate::daemon::inner::{Summary, summary};
 use crate::tun::Tun;
+use airbraid_sim::scenario::mark;
 use airbraid_sim::{Delivery, External, NodeId, PayloadHandle, Payloads, World};
 use airbraid_units::{Duration, Instant};
 use hdrhistogram::Histogram;
@@ -21,8 +22,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Packets read from one interface before the others have their turn.
 const BATCH: usize = 16;
-/// Packets that a radio or a trunk keeps ready beside the one that it sends: the rest waits in the device.
-const AHEAD: u32 = 2;
 /// Time before an event in which the thread stays awake: the usual time of a wake-up.
 const AWAKE: Duration = Duration::from_micros(20);
 /// Longest sleep.
@@ -37,8 +36,6 @@ struct Port {
     tun: Tun,
     /// Whether packets may be there to be read.
     ready: bool,
-    /// A packet that was read and does not fit yet.
-    held: Option<External>,
     sample: PortSample,
     total: PortSample,
 }
@@ -86,8 +83,7 @@ impl<'a, 'b> Driver<'a, 'b> {
         payloads: &'b Payloads,
         interval: Duration,
     ) -> io::Result<Self> {
-        let port =
-            |tun| Port { tun, ready: true, held: None, sample: PortSample::default(), total: PortSample::default() };
+        let port = |tun| Port { tun, ready: true, sample: PortSample::default(), total: PortSample::default() };
         Ok(Self {
             world,
             layout,
@@ -162,31 +158,20 @@ impl<'a, 'b> Driver<'a, 'b> {
         self.world.take_released(&mut self.free);
     }
 
-    /// Reads packets of an interface while the queues have space.
+    /// Reads packets of an interface until it has none, or the others have their turn.
     fn read(&mut self, port: usize) -> io::Result<()> {
         for _ in 0..BATCH {
-            let packet = match self.ports[port].held.take() {
-                Some(packet) => packet,
-                None if !self.ports[port].ready => return Ok(()),
-                None => match self.ports[port].tun.receive(&mut self.buffer)? {
-                    None => {
-                        self.ports[port].ready = false;
-                        return Ok(());
-                    }
-                    Some(length) => {
-                        let Some(packet) = self.accept(port, length) else {
-                            self.ports[port].sample.ignored += 1;
-                            continue;
-                        };
-                        packet
-                    }
-                },
-            };
-            let space = self.world.free_space_for(&packet);
-            if space.is_some_and(|space| space.is_device && space.waiting >= AHEAD.min(space.limit)) {
-                self.ports[port].held = Some(packet);
+            if !self.ports[port].ready {
                 return Ok(());
             }
+            let Some(length) = self.ports[port].tun.receive(&mut self.buffer)? else {
+                self.ports[port].ready = false;
+                return Ok(());
+            };
+            let Some(packet) = self.accept(port, length) else {
+                self.ports[port].sample.ignored += 1;
+                continue;
+            };
             self.advance(self.clock.now());
             self.came[packet.handle.index()] = self.world.now();
             self.ports[port].sample.count_departure(u64::from(packet.len));
@@ -214,21 +199,22 @@ impl<'a, 'b> Driver<'a, 'b> {
         let slot = &mut payloads[handle.index()];
         slot.clear();
         slot.extend_from_slice(bytes);
-        let Summary { bucket, is_acknowledgement, .. } = summary;
+        let Summary { bucket, tos, is_acknowledgement, .. } = summary;
+        let mark = mark::of_code_point(tos >> 2);
         let (from, to, via, len) = (NodeId::new(from.node), NodeId::new(to.node), from.via, length as u32);
-        Some(External { handle, from, to, via, len, bucket, is_acknowledgement })
+        Some(External { handle, from, to, via, len, bucket, mark, is_acknowledgement })
     }
 
     /// Sleeps until `until`, or until there is something to read.
     fn wait(&mut self, until: Instant, wake: &UnixStream) -> io::Result<()> {
         let left = until.saturating_since(self.clock.now()).min(SLEEP_MAX);
-        let is_busy = self.ports.iter().any(|port| port.ready && port.held.is_none());
+        let is_busy = self.ports.iter().any(|port| port.ready);
         let sleep = if is_busy || left <= AWAKE { Duration::ZERO } else { left - AWAKE };
         let mut polled = Vec::with_capacity(self.ports.len() + 1);
         polled.push(PollFd::new(wake.as_fd(), PollFlags::POLLIN));
         let mut places = Vec::with_capacity(self.ports.len());
         for (place, port) in self.ports.iter().enumerate() {
-            if port.held.is_none() && !port.ready {
+            if !port.ready {
                 polled.push(PollFd::new(port.tun.as_fd(), PollFlags::POLLIN));
                 places.push(place);
             }

@@ -80,7 +80,7 @@ pub fn clean() -> Result<Vec<String>, LabError> {
 /// # Errors
 /// The reason why it failed; nothing is left behind.
 pub fn lab(spec: &Spec, options: &LabOptions<'_>) -> Result<LabOutput, LabError> {
-    let spec = without_flows_of_hosts(spec);
+    let spec = without_flows_of_programs(spec);
     let layout = Layout::new(&options.name, &spec)?;
     let mut wanted: Vec<LabCommand> = spec.execs.iter().map(LabCommand::from).collect();
     wanted.extend(options.execs.iter().cloned());
@@ -123,12 +123,12 @@ fn check_root() -> Result<(), LabError> {
     Err(LabError::Input("a lab makes network namespaces, and that takes root: run it by sudo".to_owned()))
 }
 
-/// Removes flows that begin or end at a real host, which are its programs' business; those between simulated nodes
-/// stay.
-fn without_flows_of_hosts(spec: &Spec) -> Spec {
+/// Removes flows between two real hosts, which are their programs' business. A flow with one simulated end stays: the
+/// other is simulated, too.
+fn without_flows_of_programs(spec: &Spec) -> Spec {
     let mut spec = spec.clone();
     let Spec { flows, nodes, .. } = &mut spec;
-    flows.retain(|flow| [flow.from, flow.to].iter().all(|node| nodes[*node].host == Host::Simulated));
+    flows.retain(|flow| [flow.from, flow.to].iter().any(|node| nodes[*node].host == Host::Simulated));
     spec
 }
 
@@ -345,6 +345,7 @@ fn facts(
         events: world.events,
         commands,
         interfaces: layout.ports.iter().zip(&driven.ports).zip(drops).map(interface).collect(),
+        flows: world.flows,
         trunks: world.trunks,
         macs: world.macs,
         links: world.links,

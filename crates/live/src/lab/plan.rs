@@ -1,11 +1,11 @@
 //! The interfaces of a lab and their addresses: worked out before anything is made.
 //!
 //! Addresses are those of the simulator's captures, 10.0.0.1 for the first node and so on. Where a node has an
-//! interface for each radio and link, that of network g (channels by number, then links) has 10.g. in front.
+//! interface for each radio and link, that of network g (channels by number and band, then links) has 10.g. in front.
 
 use crate::error::LabError;
 use airbraid_sim::record::ip_address;
-use airbraid_sim::scenario::spec::{Host, Interface, Spec, Trunk};
+use airbraid_sim::scenario::spec::{Host, Interface, Radio, Spec, Trunk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -15,8 +15,9 @@ use std::path::Path;
 const INTERFACE_NAME_MAX: usize = 15;
 const NAMESPACE_NAME_MAX: usize = 200;
 const NETWORKS_MAX: usize = 254;
-/// Queue of an interface before links only: read at once, so that the links' own queues count.
-const QUEUE_BEFORE_LINKS: u32 = 1000;
+/// Least queue of an interface, Linux's own for Ethernet: the lab reads packets at once, so that the scenario's queues
+/// count.
+const DEVICE_QUEUE_MIN: u32 = 1000;
 /// MTU of every interface \[byte\].
 pub const MTU: u32 = 1500;
 
@@ -32,7 +33,7 @@ pub struct Port {
     pub address: [u8; 4],
     /// Length of its network's prefix.
     pub prefix: u8,
-    /// Packets that the device holds.
+    /// Packets that the device holds until the lab reads them: a burst that the scenario's queue takes fits.
     pub queue: u32,
 }
 
@@ -117,13 +118,10 @@ impl Layout {
 
     fn add_one(&mut self, spec: &Spec, node: usize) {
         let state = &spec.nodes[node];
-        let radios = state
-            .radios
-            .iter()
-            .map(|radio| radio.link_layer.map_or(radio.mac.queue_limit(), |link| link.bulk.queue_limit));
+        let radios = state.radios.iter().map(queue_of);
         let trunks = spec.radio_trunks().filter(|trunk| trunk.between.contains(&node));
         let queues = radios.chain(trunks.map(|trunk| trunk.policy.queue_limit));
-        let queue = queues.max().unwrap_or(QUEUE_BEFORE_LINKS).max(1);
+        let queue = queues.max().unwrap_or_default().max(DEVICE_QUEUE_MIN);
         let address = ip_address(node as u32);
         let port = Port { node, via: None, name: "air0".to_owned(), address, prefix: 8, queue };
         let _ = writeln!(self.hosts, "{} {}", dotted(address), state.name);
@@ -136,18 +134,18 @@ impl Layout {
         if let Some(trunk) = spec.trunks.iter().find(is_over_radios) {
             return Err(LabError::Input(format!(
                 "node `{}` is attached by its radios, and trunk `{}` ends there: leave the trunk out, or say attach = \
-                 \"trunk\"",
+                 \"trunk\", with which the trunk is one interface",
                 state.name,
                 trunk.name()
             )));
         }
         let links = spec.links.iter().enumerate().filter(|(_, link)| link.between.contains(&node));
-        let radios = state.radios.iter().enumerate().map(|(index, radio)| {
-            let queue = radio.link_layer.map_or(radio.mac.queue_limit(), |link| link.bulk.queue_limit);
-            (Interface::Radio(index), Network::Channel(radio.channel), &radio.name, queue)
-        });
-        let links =
-            links.map(|(index, link)| (Interface::Link(index), Network::Link(index), &link.name, QUEUE_BEFORE_LINKS));
+        let radios = state
+            .radios
+            .iter()
+            .enumerate()
+            .map(|(index, radio)| (Interface::Radio(index), channel_of(radio), &radio.name, queue_of(radio)));
+        let links = links.map(|(index, link)| (Interface::Link(index), Network::Link(index), &link.name, 0));
         let mut taken = BTreeSet::new();
         for (place, (via, network, name, queue)) in radios.chain(links).enumerate() {
             let group = networks.iter().position(|other| *other == network).unwrap_or(0) + 1;
@@ -159,24 +157,46 @@ impl Layout {
             let prefix = if place == 0 { 8 } else { 16 };
             let plain = if place == 0 { state.name.as_str() } else { "" };
             let _ = writeln!(self.hosts, "{} {}-{interface} {plain}", dotted(address), state.name);
-            self.ports.push(Port { node, via: Some(via), name: interface, address, prefix, queue: queue.max(1) });
+            self.ports.push(Port {
+                node,
+                via: Some(via),
+                name: interface,
+                address,
+                prefix,
+                queue: queue.max(DEVICE_QUEUE_MIN),
+            });
         }
         Ok(())
     }
 }
 
+/// Packets that wait before a radio at most.
+fn queue_of(radio: &Radio) -> u32 {
+    radio.link_layer.map_or(radio.mac.queue_limit(), |link| link.bulk.queue_limit)
+}
+
 /// A network that interfaces share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Network {
-    Channel(u32),
+    /// A channel: its number, and its band in GHz, 0 where channels have no frequencies.
+    Channel(u32, u32),
     Link(usize),
 }
 
+/// The network of a radio: numbers of channels mean another channel in each band.
+fn channel_of(radio: &Radio) -> Network {
+    let band = radio.spectrum.map_or(0, |spectrum| match spectrum.channel.low_mhz() {
+        ..3_000 => 2,
+        3_000..5_920 => 5,
+        _ => 6,
+    });
+    Network::Channel(radio.channel, band)
+}
+
 fn networks(spec: &Spec) -> Result<Vec<Network>, LabError> {
-    let channels: BTreeSet<u32> =
-        spec.nodes.iter().flat_map(|node| node.radios.iter().map(|radio| radio.channel)).collect();
+    let channels: BTreeSet<Network> = spec.nodes.iter().flat_map(|node| node.radios.iter().map(channel_of)).collect();
     let links = (0..spec.links.len()).map(Network::Link);
-    let all: Vec<Network> = channels.into_iter().map(Network::Channel).chain(links).collect();
+    let all: Vec<Network> = channels.into_iter().chain(links).collect();
     let is_needed = spec.nodes.iter().any(|node| node.host == Host::Radios);
     if is_needed && all.len() > NETWORKS_MAX {
         let message = format!("{} channels and links are more than attach = \"radios\" has addresses for", all.len());

@@ -1,7 +1,7 @@
 //! The result of a lab: the results of the commands, the counts of interfaces and models, and the lateness against the
 //! clock.
 
-use airbraid_sim::result::{LinkResult, MacResult, PacketAccount, TrunkResult};
+use airbraid_sim::result::{FlowResult, LinkResult, MacResult, PacketAccount, TrunkResult};
 use airbraid_units::{Duration, Instant};
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -25,6 +25,8 @@ pub struct LabResult {
     pub commands: Vec<CommandResult>,
     /// Counts of the interfaces.
     pub interfaces: Vec<InterfaceResult>,
+    /// Results of the simulated flows: those with a simulated end.
+    pub flows: Vec<FlowResult>,
     /// Results of the trunks, each direction that carried something.
     pub trunks: Vec<TrunkResult>,
     /// Results of the radios.
@@ -105,13 +107,14 @@ pub struct InterfaceResult {
     /// Packets that the host got.
     pub received_packets: u64,
     pub received_bytes: u64,
-    /// Packets that found the host's own device queue full.
+    /// Packets that were lost before the lab read them: the host's device was full.
     pub device_drops: u64,
     /// Packets that were not IPv4 or not for a host of the lab.
     pub ignored: u64,
     /// Packets that the host's kernel did not take.
     pub refused: u64,
-    /// Mean one-way delay of received packets, from leaving the sender's device to arriving here; null without any.
+    /// Mean one-way delay of received packets, from the sender's device through the scenario's queues to here; null
+    /// without any.
     pub delay_mean_s: Option<f64>,
     /// Largest.
     pub delay_max_s: Option<f64>,

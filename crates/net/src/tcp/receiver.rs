@@ -60,6 +60,9 @@ pub struct ReceiverStats {
 /// Number of recent blocks that are reported first: twice as many as fit, as some will have merged.
 const RECENT: usize = 2 * MAX_SACK_BLOCKS;
 
+/// Blocks that a report which is held back stands for without loss (`TCP_SACK_BLOCKS_EXPECTED`).
+const BLOCKS_HELD_BACK: usize = 2;
+
 /// The rules for acknowledgements and for the offered window.
 #[derive(Clone, Debug)]
 enum Policy {
@@ -83,7 +86,7 @@ pub struct Receiver {
     fin_at: Option<u64>,
     finished: bool,
     held: Ranges,
-    /// Offsets that arrived out of order, the latest first.
+    /// An offset of each block that grew recently, the latest first.
     recent: ArrayVec<u64, RECENT>,
     /// Bytes in order, but not read by the application.
     unread: u64,
@@ -167,7 +170,7 @@ impl Receiver {
             return;
         }
         self.stats.segments += u64::from(segment.len > 0);
-        let due = self.take(segment);
+        let due = self.take(now, segment);
         match self.when_to_acknowledge(now, segment, due) {
             Duration::ZERO => self.acknowledge(now, false),
             delay => self.ack_at = Some(self.ack_at.map_or(now + delay, |at| at.min(now + delay))),
@@ -219,7 +222,7 @@ impl Receiver {
     }
 
     /// Puts a segment in its place; returns whether it must be acknowledged at once (RFC 5681, section 4.2).
-    fn take(&mut self, segment: &Segment) -> bool {
+    fn take(&mut self, now: Instant, segment: &Segment) -> bool {
         let end = segment.seq + u64::from(segment.len);
         if segment.end() <= self.next {
             self.report(segment.seq, end);
@@ -236,7 +239,7 @@ impl Receiver {
             self.fin_at = Some(end);
         }
         if segment.seq > self.next {
-            self.hold(segment.seq, kept);
+            self.hold(now, segment.seq, kept);
             return true;
         }
         let gap = !self.held.is_empty();
@@ -255,10 +258,13 @@ impl Receiver {
     }
 
     /// Keeps a segment that came too early.
-    fn hold(&mut self, start: u64, end: u64) {
+    fn hold(&mut self, now: Instant, start: u64, end: u64) {
         if start == end {
             // A FIN alone, ahead of data.
             return;
+        }
+        if self.is_beyond_report(start, end) {
+            self.acknowledge(now, false);
         }
         if self.held.insert((start, end)) == 0 {
             self.report(start, end);
@@ -266,10 +272,22 @@ impl Receiver {
         } else {
             self.stats.out_of_order += 1;
         }
+        // One offset a block: many segments of one A-MPDU leave those of the blocks before it in place.
+        if let Some((first, last)) = self.held.at_or_above(start) {
+            self.recent.retain(|point| !(first..last).contains(point));
+        }
         if self.recent.is_full() {
             self.recent.pop();
         }
         self.recent.insert(0, start);
+    }
+
+    /// Whether `start..end` would push a block out of a report that is held back, which then goes first.
+    fn is_beyond_report(&self, start: u64, end: u64) -> bool {
+        let Policy::Linux(state) = &self.policy else { return false };
+        let touches = |point: &u64| self.held.at_or_above(*point).is_some_and(|(s, e)| s <= end && start <= e);
+        let place = || self.recent.iter().position(touches).unwrap_or(self.recent.len());
+        state.0.holds_report() && place() >= BLOCKS_HELD_BACK
     }
 
     /// The stream is in order up to `end`, and on through the held ranges.

@@ -16,6 +16,7 @@ mod error;
 mod expect;
 mod explain;
 mod frequency;
+pub mod mark;
 mod metric;
 mod nearest;
 mod overrides;

@@ -9,11 +9,10 @@ use super::build::all_journeys;
 use super::id::{FlowId, LinkDirection, NodeId, PayloadHandle, PortId, RadioId};
 use super::observe::Place;
 use super::packet::{Body, NewPacket};
-use super::port::FreeSpace;
 use super::routing::{Routes, trunk_port};
 use crate::result::MacResult;
+use crate::scenario::mark::Mark;
 use crate::scenario::spec::Interface;
-use airbraid_engine::TrafficClass;
 use airbraid_units::Instant;
 
 /// A packet from outside, as its driver describes it.
@@ -31,6 +30,8 @@ pub struct External {
     pub len: u32,
     /// The bucket of its flow.
     pub bucket: u16,
+    /// The class that links know, and the user priority.
+    pub mark: Mark,
     /// Whether it is a TCP segment that only acknowledges.
     pub is_acknowledgement: bool,
 }
@@ -82,21 +83,14 @@ impl World<'_> {
         self.end = self.host.now;
     }
 
-    /// Free space of the first queue on a packet's way; `None` without a route.
-    pub fn free_space_for(&mut self, packet: &External) -> Option<FreeSpace> {
-        let (from, to) = (packet.from, packet.to);
-        let port = self.named_port(packet).or_else(|| self.network.first_port(from, from.address(), to.address()));
-        port.map(|port| self.free_space(port, 0))
-    }
-
     /// A packet enters at the network layer of its first node, now.
     pub fn inject(&mut self, external: &External) {
-        let External { handle, from, to, len, bucket, is_acknowledgement, .. } = *external;
+        let External { handle, from, to, len, bucket, mark: (class, priority), is_acknowledgement, .. } = *external;
         let port = self.named_port(external);
         let body = Body::External { handle, is_acknowledgement };
-        let (flow, class, created) = (FlowId::new(usize::from(bucket)), TrafficClass::Bulk, self.host.now);
+        let (flow, created) = (FlowId::new(usize::from(bucket)), self.host.now);
         let (source, destination) = (from.address(), to.address());
-        let new = NewPacket { flow, from: source, to: destination, len, class, priority: 0, created, body };
+        let new = NewPacket { flow, from: source, to: destination, len, class, priority, created, body };
         let packet = self.host.packets.create(new);
         match port {
             Some(port) => {

@@ -51,7 +51,6 @@ pub use medium::Loss;
 pub use observe::{FrameEvent, Level, Observer, Passage, Place};
 pub use packet::{Body, DropReason, Packets, Record};
 pub use parts::{parts, shares};
-pub use port::FreeSpace;
 pub use share::Share;
 pub use take_over::Played;
 

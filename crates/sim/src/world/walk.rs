@@ -56,11 +56,6 @@ impl World<'_> {
         }
     }
 
-    /// Free space of the first queue of a packet that leaves by a port.
-    pub(super) fn free_space(&self, port: PortId, priority: u8) -> FreeSpace {
-        free_space((port, priority), &self.ports, &self.network, &self.host)
-    }
-
     /// Sends one datagram of the next greedy flow that leaves by a port with free space, and looks again.
     pub(super) fn refill(&mut self, port: PortId) {
         let Self { flows, ports, network, host, .. } = self;

@@ -88,6 +88,10 @@ impl Quick {
         }
         rtt.map_or(Duration::ZERO, |rtt| (rtt / 20).min(REPORT_DELAY_MAX))
     }
+    /// Whether a report is held back.
+    pub const fn holds_report(&self) -> bool {
+        self.held_back > 0
+    }
     pub fn on_progress(&mut self) {
         self.reports = 0;
     }

@@ -3,10 +3,10 @@
 use super::node::find_radio;
 use super::{FLOWS_MAX, Names, position};
 use crate::scenario::error::Complaint;
+use crate::scenario::mark::{MARKS, Mark};
 use crate::scenario::reader::{self, View, choose, quantity};
 use crate::scenario::spec::{Flow, Node, Slots, Transport};
 use crate::scenario::tree::{Data, Value};
-use airbraid_engine::TrafficClass;
 use airbraid_mac::edca::AccessCategory;
 use airbraid_net::source::Source;
 use airbraid_net::tcp::{Config, Profile, Variant};
@@ -18,31 +18,6 @@ const VARIANTS: [(&str, Variant); 5] = [
     ("sack", Variant::Sack),
     ("cubic", Variant::Cubic),
     ("bbr", Variant::Bbr),
-];
-/// A DSCP by its name: the class that links know, and the user priority that RFC 8325 gives it.
-type Mark = (TrafficClass, u8);
-const MARKS: [(&str, Mark); 21] = [
-    ("default", (TrafficClass::Bulk, 0)),
-    ("ef", (TrafficClass::RealTime, 6)),
-    ("va", (TrafficClass::RealTime, 6)),
-    ("cs1", (TrafficClass::Bulk, 1)),
-    ("cs2", (TrafficClass::Bulk, 0)),
-    ("cs3", (TrafficClass::Bulk, 4)),
-    ("cs4", (TrafficClass::Bulk, 4)),
-    ("cs5", (TrafficClass::Bulk, 5)),
-    ("cs6", (TrafficClass::Bulk, 7)),
-    ("af11", (TrafficClass::Bulk, 0)),
-    ("af12", (TrafficClass::Bulk, 0)),
-    ("af13", (TrafficClass::Bulk, 0)),
-    ("af21", (TrafficClass::Bulk, 3)),
-    ("af22", (TrafficClass::Bulk, 3)),
-    ("af23", (TrafficClass::Bulk, 3)),
-    ("af31", (TrafficClass::Bulk, 4)),
-    ("af32", (TrafficClass::Bulk, 4)),
-    ("af33", (TrafficClass::Bulk, 4)),
-    ("af41", (TrafficClass::Bulk, 4)),
-    ("af42", (TrafficClass::Bulk, 4)),
-    ("af43", (TrafficClass::Bulk, 4)),
 ];
 const CATEGORIES: [(&str, AccessCategory); 4] = [
     ("vo", AccessCategory::Voice),

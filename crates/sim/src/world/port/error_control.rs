@@ -165,7 +165,7 @@ impl StopAndWaitEnd {
 
     /// Free space of its queue of bulk packets.
     pub fn free_space(&self) -> FreeSpace {
-        FreeSpace::device(self.end.queue_len(TrafficClass::Bulk), self.queue_limit)
+        FreeSpace::new(self.end.queue_len(TrafficClass::Bulk), self.queue_limit)
     }
 }
 

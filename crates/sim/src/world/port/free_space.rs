@@ -7,20 +7,12 @@ pub struct FreeSpace {
     pub waiting: u32,
     /// Packets that may.
     pub limit: u32,
-    /// Whether a driver from outside may hold packets back: the queue of a radio or trunk is its host's own, that of a
-    /// link is not.
-    pub is_device: bool,
 }
 
 impl FreeSpace {
-    /// That of a queue that is the host's own.
-    pub const fn device(waiting: usize, limit: u32) -> Self {
-        Self { waiting: waiting as u32, limit, is_device: true }
-    }
-
-    /// That of a link's queue.
-    pub const fn link(waiting: usize, limit: u32) -> Self {
-        Self { waiting: waiting as u32, limit, is_device: false }
+    /// That of a queue in which `waiting` packets wait.
+    pub const fn new(waiting: usize, limit: u32) -> Self {
+        Self { waiting: waiting as u32, limit }
     }
 
     /// Whether one packet more is taken.

@@ -170,7 +170,7 @@ impl LinkPort {
     pub fn free_space(&self) -> FreeSpace {
         match &self.carries {
             Carries::SelectiveRepeat(end) => end.free_space(),
-            Carries::Packets | Carries::LinkTrunk(_) => FreeSpace::link(self.link.queue_len(), self.queue_limit),
+            Carries::Packets | Carries::LinkTrunk(_) => FreeSpace::new(self.link.queue_len(), self.queue_limit),
         }
     }
 }

@@ -156,7 +156,7 @@ impl LinkTrunkPort {
 
     /// Free space of its queue.
     pub fn free_space(&self) -> FreeSpace {
-        FreeSpace::device(self.tunnel.queue_len(), self.queue_limit)
+        FreeSpace::new(self.tunnel.queue_len(), self.queue_limit)
     }
 }
 

@@ -106,17 +106,17 @@ impl RadioMac {
     /// Free space of the queue in which a packet for this neighbour would wait; `limit` is that of the interface queue.
     pub fn free_space(&self, neighbour: Address, priority: u8, limit: u32) -> FreeSpace {
         // Some have a queue for each neighbour, of which they only say whether it is full.
-        let whole = |has_room: bool| FreeSpace::device(usize::from(!has_room), 1);
+        let whole = |has_room: bool| FreeSpace::new(usize::from(!has_room), 1);
         match self {
             Self::AccessPoint(mac) => whole(mac.has_room(neighbour)),
             Self::Slotted(mac) => whole(mac.has_room(neighbour)),
             Self::Polled(polled) => match polled.end_towards(neighbour) {
                 Some(end) => end.free_space(),
-                None => FreeSpace::device(polled.mac.queue_len(), limit),
+                None => FreeSpace::new(polled.mac.queue_len(), limit),
             },
-            Self::Dcf(mac) => FreeSpace::device(mac.queue_len(), limit),
-            Self::Edca(mac) => FreeSpace::device(mac.category_len(AccessCategory::of_priority(priority)), limit),
-            Self::Multichannel(mac) => FreeSpace::device(mac.queue_len(), limit),
+            Self::Dcf(mac) => FreeSpace::new(mac.queue_len(), limit),
+            Self::Edca(mac) => FreeSpace::new(mac.category_len(AccessCategory::of_priority(priority)), limit),
+            Self::Multichannel(mac) => FreeSpace::new(mac.queue_len(), limit),
         }
     }
 

@@ -340,7 +340,7 @@ impl RadioPort {
             None => self.mac.free_space(neighbour, priority, self.queue_limit),
             Some((device, _)) => {
                 let waiting = host.devices[device].shared.category_len(AccessCategory::of_priority(priority));
-                FreeSpace::device(waiting, self.queue_limit)
+                FreeSpace::new(waiting, self.queue_limit)
             }
         }
     }
@@ -357,6 +357,6 @@ impl RadioPort {
     /// Free space of the interface queue, for any neighbour.
     pub fn interface_queue(&self, host: &Host<'_>) -> FreeSpace {
         let shared = self.device.map(|(device, _)| host.devices[device].shared.queue_len());
-        FreeSpace::device(shared.unwrap_or_else(|| self.mac.queue_len()), self.queue_limit)
+        FreeSpace::new(shared.unwrap_or_else(|| self.mac.queue_len()), self.queue_limit)
     }
 }

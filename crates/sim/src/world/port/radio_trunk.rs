@@ -286,13 +286,13 @@ impl RadioTrunkPort {
         match self.selection.as_ref().and_then(|selection| selection.way()) {
             None => self.own_queue(),
             Some(Way::Member(member)) => radios[self.members[usize::from(member.0)].0].interface_queue(host),
-            Some(Way::Waits(count)) => FreeSpace::device(count, 1),
+            Some(Way::Waits(count)) => FreeSpace::new(count, 1),
         }
     }
 
     /// Free space of the trunk's own queue.
     pub fn own_queue(&self) -> FreeSpace {
-        FreeSpace::device(self.trunk.queue_len(), self.queue_limit)
+        FreeSpace::new(self.trunk.queue_len(), self.queue_limit)
     }
 
     /// Values of the series.

@@ -99,7 +99,7 @@ impl SelectiveRepeatEnd {
     /// Free space of its queue.
     pub fn free_space(&self) -> FreeSpace {
         let waiting = self.end.queue_len(TrafficClass::Bulk) + self.end.queue_len(TrafficClass::RealTime);
-        FreeSpace::link(waiting, self.queue_limit)
+        FreeSpace::new(waiting, self.queue_limit)
     }
 }
 

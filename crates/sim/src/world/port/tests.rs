@@ -113,7 +113,7 @@ mod link {
         let (mut ports, mut host) = ports("[]", TEXT);
         for waiting in [0, 0, 1, 2] {
             let space = ports.links[LINK].free_space();
-            assert_eq!((space.waiting, space.is_there(), space.is_device), (waiting, waiting < 2, false));
+            assert_eq!((space.waiting, space.is_there()), (waiting, waiting < 2));
             let sent = packet(&mut host, 1_000);
             ports.links[LINK].send(sent, &mut host);
         }
