@@ -11,7 +11,7 @@ impl Plan {
     /// where there is no `[radio]`.
     pub fn explain(&self) -> String {
         let mut out = format!("{}\n{}\n\n", self.title, self.question);
-        for (place, (table, lines)) in by_table(folded(&self.resolved)).iter().enumerate() {
+        for (place, (table, lines)) in by_table(folded(&self.resolved())).iter().enumerate() {
             let gap = if place == 0 { "" } else { "\n" };
             let _ = writeln!(out, "{gap}{}", heading(table));
             let key_width = lines.iter().map(|r| r.key.len()).max().unwrap_or(0).min(60);
