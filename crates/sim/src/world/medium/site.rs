@@ -56,7 +56,10 @@ pub(super) fn furthest(sites: &Table<RadioId, Site>, spectrum: &Spectrum) -> Met
             let Some(link) = spectrum.link(sender.tuning, hearer.tuning) else { continue };
             let in_band = if link.is_whole { 1.0 } else { spectrum.strongest(link.coupling) };
             let strongest = sender.kind.shadowing.map_or(1.0, |shadowing| shadowing.largest()) * in_band;
-            let reach = sender.kind.transmitter.range(hearer.kind.antenna, Milliwatt(hearer.kind.interference_floor / strongest));
+            let reach = sender
+                .kind
+                .transmitter
+                .range(hearer.kind.antenna, Milliwatt(hearer.kind.interference_floor / strongest));
             range = range.max(reach.0);
         }
     }

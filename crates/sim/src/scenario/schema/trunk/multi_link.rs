@@ -125,7 +125,8 @@ fn window(view: &View<'_>, between: [usize; 2], members: &[[usize; 2]], nodes: &
 pub(super) fn set_window(trunk: &MultiLinkTrunk, nodes: &mut [Node]) {
     let Some(window) = trunk.window else { return };
     for (node, radio) in radios_of(trunk) {
-        if let Some(Mac::Edca(config)) = nodes.get_mut(node).map(|node| &mut Arc::make_mut(&mut node.radios[radio]).mac) {
+        if let Some(Mac::Edca(config)) = nodes.get_mut(node).map(|node| &mut Arc::make_mut(&mut node.radios[radio]).mac)
+        {
             let aggregation = &mut config.aggregation;
             if aggregation.ampdu_frames == u32::from(aggregation.window) {
                 aggregation.ampdu_frames = u32::from(window);
