@@ -121,17 +121,16 @@ def panels(path, title, x_title, kinds, series):
 
 
 def bars(path, title, names, stacks):
-    """Stacked bars that lie: `stacks` are (label, a value for each of `names`)."""
+    """Bars that lie, each divided into the shares of `names` and with its sum beside it: `stacks` are (label, values)."""
     left, width, step = 170, 700, 34
     height = 70 + step * len(stacks) + 24 * ((len(names) + 3) // 4)
     svg = Svg(left + width + 90, height + 20, title)
     svg.text(left, 24, title, 'font-size="14" font-weight="bold"')
-    most = max(sum(max(value, 0) for value in values) for _, values in stacks)
     for row, (label, values) in enumerate(stacks):
         y, x = 44 + row * step, float(left)
         svg.text(left - 8, y + 16, label, 'text-anchor="end"')
         for number, value in enumerate(values):
-            wide = max(value, 0) / most * width
+            wide = max(value, 0) / sum(max(value, 0) for value in values) * width
             svg.add(f'rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="22" fill="{LINES[number % len(LINES)][0]}"')
             x += wide
         svg.text(x + 6, y + 16, short(sum(values)), f'fill="{PALE}"')

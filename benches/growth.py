@@ -11,7 +11,7 @@ Each row is the median of three runs by processor time on one core; `cores` is b
 `explain` take of the largest of each kind, and a run of a nanosecond: all that comes before the first event and after
 the last.
 """
-import argparse, json, math, os, random, statistics, subprocess, sys, tempfile
+import argparse, json, math, os, random, shutil, statistics, subprocess, sys, tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import chart  # noqa: E402
@@ -74,15 +74,17 @@ def pair(flows):
 
 def measure(command):
     """The output of a command, its processor time [s] and its memory [MB]."""
-    # A process of its own measures it: that of this one has grown before.
-    with tempfile.TemporaryFile() as out:
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+    # A child of Python's has at least the memory of Python by the kernel's account; one of GNU time's has not.
+    time = shutil.which("time") or sys.exit("error: GNU time is missing; on Debian: apt-get install time")
+    with tempfile.NamedTemporaryFile("r") as memory, tempfile.TemporaryFile() as out:
+        timed = [time, "-f", "%M", "-o", memory.name, *command]
+        process = subprocess.Popen(timed, stdout=out, stderr=subprocess.DEVNULL)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
             sys.exit(f"error: {' '.join(command)} ended with {process.returncode}")
         out.seek(0)
-        return out.read(), used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+        return out.read(), used.ru_utime + used.ru_stime, float(memory.read()) / 1024
 
 
 def run(text, jobs=1):

@@ -45,6 +45,11 @@ STANDARD = re.compile(r"/library/(core|alloc|std)|/rustc/|^core/|^alloc/|^std/")
 CALLS = ("malloc", "realloc", "memcpy")
 
 
+def bare(path):
+    """A path without the directories before the crate."""
+    return re.sub(r".*/(?=crates/|src/)", "", path)
+
+
 def layer_of(path):
     return next((name for name, pattern in LAYERS if re.search(pattern, path)), OTHER)
 
@@ -131,7 +136,7 @@ def main():
             layers[layer_of(path)] += count
         columns.append((letter, label, layers, calls, events, frames))
         for path, count in files.most_common(arguments.files):
-            print(f"{letter} {count / frames:9.1f} {layer_of(path):15} {re.sub(r'.*/(crates/|src/)', r'\1', path)}", flush=True)
+            print(f"{letter} {count / frames:9.1f} {layer_of(path):15} {bare(path)}", flush=True)
     show(columns)
     if arguments.svg:
         draw(columns, arguments.svg)
@@ -153,7 +158,7 @@ def show(columns):
 def draw(columns, path):
     names = [name for name, _ in LAYERS] + [OTHER]
     bars = [(f"({letter}) {label}", [layers[name] / frames for name in names]) for letter, label, layers, _, _, frames in columns]
-    chart.bars(path, "Instructions an exchange of frames, by layer", names, bars)
+    chart.bars(path, "Instructions an exchange of frames by layer: shares, and the sum", names, bars)
 
 
 if __name__ == "__main__":
