@@ -101,7 +101,7 @@ fn bucket_of(ns: u64) -> u16 {
 /// The least value of a bucket \[ns\].
 const fn value_of(bucket: usize) -> u64 {
     let octave = (bucket as u64 / HALF).saturating_sub(1);
-    (bucket as u64 - octave * HALF) * FINEST << octave
+    ((bucket as u64 - octave * HALF) * FINEST) << octave
 }
 
 #[cfg(test)]
