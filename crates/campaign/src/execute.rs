@@ -224,8 +224,6 @@ pub fn each<T: Send>(
     progress: &(dyn Fn(usize, f64) + Sync),
     keep: &(dyn Fn(usize, Result<RunOutput, String>) -> T + Sync),
 ) -> Result<Vec<Option<T>>, Failure> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.jobs).build();
-    let pool = pool.map_err(|e| Failure::Threads(e.to_string()))?;
     let next = AtomicUsize::new(0);
     // Each thread takes the next job: whoever sorts the long ones to the front wastes no core at the end.
     let work = || {
@@ -244,10 +242,21 @@ pub fn each<T: Send>(
         done
     };
     let mut results: Vec<Option<T>> = jobs.iter().map(|_| None).collect();
-    for (index, value) in pool.broadcast(|_| work()).into_iter().flatten() {
+    for (index, value) in on_threads(settings.threads().min(jobs.len()), &work)?.into_iter().flatten() {
         results[index] = Some(value);
     }
     Ok(results)
+}
+
+/// Calls `work` on this many threads at a time. One is the caller's: it starts at once, and finds the memory that was
+/// used before.
+fn on_threads<T: Send>(threads: usize, work: &(dyn Fn() -> T + Sync)) -> Result<Vec<T>, Failure> {
+    if threads <= 1 {
+        return Ok(vec![work()]);
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|e| Failure::Threads(e.to_string()))?;
+    Ok(pool.broadcast(|_| work()))
 }
 
 /// The runs of a plan: replication k of each cell on seed + k.

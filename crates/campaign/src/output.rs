@@ -12,7 +12,8 @@ use crate::stored::Stored;
 use airbraid_sim::RunOutput;
 use airbraid_sim::result::TrunkResult;
 use std::fmt::Write as _;
-use std::io::{Error, ErrorKind, Result};
+use std::fs::File;
+use std::io::{BufWriter, Error, ErrorKind, Result, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The files that identify an older result.
@@ -97,8 +98,7 @@ pub fn write_file(file: &Path, text: &str) -> Result<()> {
 }
 
 fn fill(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()> {
-    let json = serde_json::to_string_pretty(results)?;
-    std::fs::write(dir.join(SUMMARY), json + "\n")?;
+    write_summary(&dir.join(SUMMARY), results)?;
     std::fs::write(dir.join("flows.csv"), flows_csv(results))?;
     if results.cells.iter().flat_map(|c| &c.runs).flat_map(|run| &run.trunks).any(|trunk| trunk.radios().is_some()) {
         std::fs::write(dir.join("trunks.csv"), trunks_csv(results))?;
@@ -114,6 +114,20 @@ fn fill(dir: &Path, results: &Results, outcomes: &[Vec<RunOutput>]) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Largest number of runs whose summary is laid out for a person; that of more is half as long without.
+const LAID_OUT_MAX: usize = 100;
+
+fn write_summary(file: &Path, results: &Results) -> Result<()> {
+    let mut out = BufWriter::new(File::create(file)?);
+    if results.cells.iter().map(|cell| cell.runs.len()).sum::<usize>() > LAID_OUT_MAX {
+        serde_json::to_writer(&mut out, results)?;
+    } else {
+        serde_json::to_writer_pretty(&mut out, results)?;
+    }
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 /// Writes the report of the result in `dir` into it, and gives its path.

@@ -85,7 +85,7 @@ fn outcomes(plan: &Plan, jobs: usize) -> Vec<Vec<RunOutput>> {
 
 /// The results without measured times.
 fn comparable(plan: &Plan, jobs: usize) -> String {
-    let mut results = Results::new(plan, &outcomes(plan, jobs));
+    let mut results = Results::new(plan, &mut outcomes(plan, jobs));
     for run in results.cells.iter_mut().flat_map(|c| &mut c.runs) {
         (run.wall_s, run.cpu_s) = (0.0, 0.0);
     }
@@ -107,7 +107,7 @@ fn results_are_in_the_order_of_cells_and_seeds_on_any_number_of_threads() {
 #[test]
 fn the_json_is_that_of_the_contract() {
     let plan = plan(TEXT);
-    let json = serde_json::to_value(Results::new(&plan, &outcomes(&plan, 2))).unwrap();
+    let json = serde_json::to_value(Results::new(&plan, &mut outcomes(&plan, 2))).unwrap();
     assert_eq!(json.as_object().unwrap().keys().collect::<Vec<_>>(), ["title", "scenario", "cells"]);
     let cell = &json["cells"][0];
     assert_eq!(cell.as_object().unwrap().keys().collect::<Vec<_>>(), ["set", "summary", "runs"]);
@@ -153,7 +153,7 @@ fn counts_of_both_ends_of_a_trunk_over_links_are_added() {
 #[test]
 fn expectations_are_judged_on_the_mean_of_the_cells_that_they_select() {
     let plan = plan(TEXT);
-    let results = Results::new(&plan, &outcomes(&plan, 2));
+    let results = Results::new(&plan, &mut outcomes(&plan, 2));
     let verdicts: Vec<(String, String, bool)> =
         judge(&plan, &results).into_iter().map(|v| (v.metric, v.found, v.holds)).collect();
     let row = |metric: &str, found: &str, holds| (metric.to_owned(), found.to_owned(), holds);
@@ -226,8 +226,8 @@ fn listing(dir: &std::path::Path) -> Vec<String> {
 fn files_appear_at_once_and_an_older_result_is_replaced() {
     let dir = empty_dir("files");
     let plan = plan(TEXT);
-    let outcomes = outcomes(&plan, 2);
-    let results = Results::new(&plan, &outcomes);
+    let mut outcomes = outcomes(&plan, 2);
+    let results = Results::new(&plan, &mut outcomes);
     let out = dir.join("deep/result");
     for _ in 0..2 {
         output::write(&out, &results, &outcomes, &plot::files(&plan, &results, &[])).unwrap();

@@ -96,7 +96,7 @@ fn one(file: &Path, jobs: Option<u16>) -> Checked {
         Err(errors) => return Checked::Wrong(errors),
     };
     match campaign(&plan, jobs) {
-        Ok(outcomes) => Checked::Judged(judge(&plan, &Results::new(&plan, &outcomes))),
+        Ok(mut outcomes) => Checked::Judged(judge(&plan, &Results::new(&plan, &mut outcomes))),
         Err(failure) => Checked::Failed(failure.to_string()),
     }
 }

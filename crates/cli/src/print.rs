@@ -80,9 +80,18 @@ pub fn out(text: &str) -> Result<(), Ended> {
     }
 }
 
+/// Bytes of JSON that are written at a time.
+#[cfg(feature = "simulator")]
+const PIECE: usize = 1 << 16;
+
 /// One JSON object on standard output.
 #[cfg(feature = "simulator")]
 pub fn json(value: &impl serde::Serialize) -> Result<(), Ended> {
-    let text = serde_json::to_string(value).map_err(|e| Ended::Failed(format!("JSON: {e}")))?;
-    out(&(text + "\n"))
+    // Written as it is made: that of a large run has tens of megabytes.
+    let mut stdout = std::io::BufWriter::with_capacity(PIECE, std::io::stdout().lock());
+    let written = serde_json::to_writer(&mut stdout, value).map_err(std::io::Error::from);
+    match written.and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Ended::Failed(format!("standard output: {e}"))),
+        _ => Ok(()),
+    }
 }

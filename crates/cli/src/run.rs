@@ -32,7 +32,7 @@ pub fn run(arguments: &Run) -> Result<(), Ended> {
     }
     let place = scratch.as_ref().map(|scratch| Place { scratch, cell: None });
     let recorded = Recorded { place, ..wanted.recorded };
-    let done = execute(&plan, arguments.jobs, recorded).map_err(|failure| Ended::Failed(failure.to_string()))?;
+    let mut done = execute(&plan, arguments.jobs, recorded).map_err(|failure| Ended::Failed(failure.to_string()))?;
     let total = run_count(&plan);
     if done.left == total || (done.left > 0 && !arguments.keep) {
         return Err(Ended::Interrupted);
@@ -40,7 +40,7 @@ pub fn run(arguments: &Run) -> Result<(), Ended> {
     if done.left > 0 {
         plan.unjudged = Some(format!("{} of {total} runs are missing", done.left));
     }
-    let mut results = Results::new(&plan, &done.cells);
+    let mut results = Results::new(&plan, &mut done.cells);
     results.made = Some(wanted.made(&input, &plan, done.left));
     if let Some(earlier) = &input.earlier {
         note(&format!("{}: {}", arguments.file.display(), earlier.compare(&results)));

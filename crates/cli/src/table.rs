@@ -156,7 +156,7 @@ pub fn spread(cell: &CellResult, metric: &str, unit: Unit) -> String {
 }
 
 fn drops(cell: &CellResult) -> String {
-    let of = cell.summary.iter().filter_map(|(key, summary)| {
+    let of = cell.summary().iter().filter_map(|(key, summary)| {
         let reason = key.strip_prefix("drops.")?;
         let mean = summary.mean.filter(|m| *m > 0.0)?;
         Some(format!("{reason} {}", Unit::Count.show(mean)))

@@ -121,7 +121,7 @@ fn metrics(cell: &CellResult, patterns: &[String]) -> String {
         is_match(pattern, name) || without_unit(name).is_some_and(|name| is_match(pattern, &name))
     };
     let fits = |name: &str| patterns.iter().any(|pattern| is_either(pattern, name));
-    let chosen = cell.summary.iter().map(|(name, _)| name).filter(|name| fits(name));
+    let chosen = cell.summary().iter().map(|(name, _)| name).filter(|name| fits(name));
     let rows: Vec<_> = chosen.map(|name| vec![name.clone(), spread(cell, name, unit_of(name))]).collect();
     if rows.is_empty() {
         let words: Vec<&str> = FAMILIES.iter().map(|family| family.word).collect();

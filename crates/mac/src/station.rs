@@ -35,7 +35,7 @@ impl<P: Packet + Copy> Station<P> {
             contention: Contention::new(config.contention(), random),
             queue: InterfaceQueue::new(config.queue_limit),
             transmitting_until: Instant::ZERO,
-            outputs: VecDeque::with_capacity(4),
+            outputs: VecDeque::new(),
             stats: MacStats::default(),
             duplicates: DuplicateFilter::default(),
             next_sequence: 0,

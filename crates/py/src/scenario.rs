@@ -51,7 +51,7 @@ impl Scenario {
             };
             outcomes.push((0..cell.spec.replications).map(one).collect::<PyResult<_>>()?);
         }
-        let mut results = Results::new(&self.plan, &outcomes);
+        let mut results = Results::new(&self.plan, &mut outcomes);
         results.made = Some(self.made.clone());
         Ok((results, outcomes))
     }

@@ -2,6 +2,7 @@
 
 use airbraid_sim::scenario::spec::{Pcap, Spec};
 use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 
 /// The version of airbraid with the commit that it was built from.
 pub const RELEASE: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("AIRBRAID_COMMIT"), ")");
@@ -43,6 +44,35 @@ impl Build {
     }
 }
 
+/// A text that is hashed as it is written: that of 4,096 nodes has 10 MB.
+#[derive(Default)]
+struct Hashed {
+    digest: Sha256,
+    /// The end of the text, which is not hashed yet: pieces of a few bytes are hashed together.
+    waiting: Vec<u8>,
+}
+
+impl Hashed {
+    /// Bytes that are hashed together.
+    const WAITING_MAX: usize = 4_096;
+
+    fn digest(mut self) -> [u8; 32] {
+        self.digest.update(&self.waiting);
+        self.digest.finalize().into()
+    }
+}
+
+impl std::fmt::Write for Hashed {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.waiting.extend_from_slice(text.as_bytes());
+        if self.waiting.len() >= Self::WAITING_MAX {
+            self.digest.update(&self.waiting);
+            self.waiting.clear();
+        }
+        Ok(())
+    }
+}
+
 /// One run: a scenario as resolved, and a seed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
@@ -68,8 +98,10 @@ impl Key {
         (spec.seed, spec.replications) = (0, 0);
         (spec.record.pcap, spec.record.timeline, spec.record.perfetto) = (Pcap::default(), false, false);
         // Every field of a resolved scenario prints itself, numbers to their last digit.
-        let text = format!("airbraid {SCHEMA}{part} {spec:?}");
-        Self { scenario: Sha256::digest(text.as_bytes()).into(), seed }
+        let mut text = Hashed::default();
+        // Hashing cannot fail.
+        let _ = write!(text, "airbraid {SCHEMA}{part} {spec:?}");
+        Self { scenario: text.digest(), seed }
     }
 
     /// The first digits of the scenario's hash.

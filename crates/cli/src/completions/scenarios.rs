@@ -50,7 +50,7 @@ pub fn settings(current: &OsStr) -> Vec<CompletionCandidate> {
 
 /// The resolved values by key, if the scenario is right.
 fn values(scenario: &Scenario) -> BTreeMap<String, String> {
-    let resolved = scenario.plan().map(|plan| plan.resolved).unwrap_or_default();
+    let resolved = scenario.plan().map(|plan| plan.resolved()).unwrap_or_default();
     resolved.into_iter().map(|line| (line.key, line.value)).collect()
 }
 

@@ -14,4 +14,4 @@ pub use family::{FAMILIES, Family, Step, unit_of};
 pub use flat::Flat;
 pub use reference::{BEGIN, END, renew, rows, table};
 pub use renamed::renamed;
-pub use value::of;
+pub use value::{each, of};

@@ -1,21 +1,13 @@
 //! The distribution of a delay in constant memory: count, mean, standard deviation, extremes, median, 99th percentile.
 //!
 //! Sums are integers, so the moments are exact whatever the order and number of values; percentiles come from a
-//! histogram with logarithmic buckets (HdrHistogram) and are good to 1 % above 13 us. Never keeps single values.
+//! histogram with logarithmic buckets (`buckets.rs`) and are good to 1 % above 13 us.
 
+use super::buckets::Buckets;
 use crate::result::DelayResult;
 use airbraid_units::Duration;
-use hdrhistogram::Histogram;
 
-/// The finest step of the histogram \[ns\]: with 2 significant digits its values are good to 1 % from 100 steps on, 13
-/// us, and no packet crosses a radio in less than 100.
-const FINEST: u64 = 128;
-/// The longest delay told apart in the histogram: an hour; longer ones count as that in the percentiles.
-const LONGEST: u64 = 3_600_000_000_000;
-/// Significant decimal digits of the percentiles.
-const DIGITS: u8 = 2;
-
-/// An accumulator of delays; about 16 kB.
+/// An accumulator of delays: 2 byte for each of the first 255, then some 3 kB.
 #[derive(Clone, Debug)]
 pub struct DelayStats {
     count: u64,
@@ -25,8 +17,7 @@ pub struct DelayStats {
     squares: u128,
     min: Duration,
     max: Duration,
-    /// `None` until the first value, so that a flow that never delivers costs no memory.
-    histogram: Option<Box<Histogram<u32>>>,
+    buckets: Buckets,
 }
 
 impl Default for DelayStats {
@@ -37,7 +28,7 @@ impl Default for DelayStats {
 
 impl DelayStats {
     pub const fn new() -> Self {
-        Self { count: 0, sum: 0, squares: 0, min: Duration::MAX, max: Duration::ZERO, histogram: None }
+        Self { count: 0, sum: 0, squares: 0, min: Duration::MAX, max: Duration::ZERO, buckets: Buckets::new() }
     }
 
     /// Takes one delay.
@@ -49,12 +40,7 @@ impl DelayStats {
         self.squares += u128::from(ns) * u128::from(ns);
         self.min = self.min.min(delay);
         self.max = self.max.max(delay);
-        if self.histogram.is_none() {
-            self.histogram = Histogram::new_with_bounds(FINEST, LONGEST, DIGITS).ok().map(Box::new);
-        }
-        if let Some(histogram) = &mut self.histogram {
-            histogram.saturating_record(ns);
-        }
+        self.buckets.record(ns);
     }
 
     /// Number of recorded delays.
@@ -81,7 +67,7 @@ impl DelayStats {
     /// The distribution in seconds, with the standard deviation of a sample (divided by n - 1; zero for one value);
     /// `None` without a value.
     pub fn result(&self) -> Option<DelayResult> {
-        let histogram = self.histogram.as_ref()?;
+        let histogram = self.buckets.histogram()?;
         let seconds = |d: Duration| d.as_secs_f64();
         // The histogram answers with the upper end of a bucket, which may lie beyond what was ever seen.
         let quantile = |q| {

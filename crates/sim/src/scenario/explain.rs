@@ -11,7 +11,7 @@ impl Plan {
     /// where there is no `[radio]`.
     pub fn explain(&self) -> String {
         let mut out = format!("{}\n{}\n\n", self.title, self.question);
-        for (place, (table, lines)) in by_table(folded(&self.resolved)).iter().enumerate() {
+        for (place, (table, lines)) in by_table(folded(&self.resolved())).iter().enumerate() {
             let gap = if place == 0 { "" } else { "\n" };
             let _ = writeln!(out, "{gap}{}", heading(table));
             let key_width = lines.iter().map(|r| r.key.len()).max().unwrap_or(0).min(60);
@@ -94,11 +94,15 @@ fn first_of(part: &[&str]) -> String {
 /// The lines of each table together, tables in the order in which they first occur.
 fn by_table(lines: Vec<Resolved>) -> Vec<(String, Vec<Resolved>)> {
     let mut tables: Vec<(String, Vec<Resolved>)> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for line in lines {
         let table = line.key.rsplit_once('.').map_or("", |(table, _)| table);
-        match tables.iter_mut().find(|(other, _)| other == table) {
-            Some((_, lines)) => lines.push(line),
-            None => tables.push((table.to_owned(), vec![line])),
+        match places.get(table) {
+            Some(place) => tables[*place].1.push(line),
+            None => {
+                places.insert(table.to_owned(), tables.len());
+                tables.push((table.to_owned(), vec![line]));
+            }
         }
     }
     tables

@@ -46,11 +46,11 @@ use tree::{Table, Via};
 /// Largest scenario file \[byte\]: 60 lines are 3 kB.
 pub const FILE_BYTES_MAX: u64 = 1_000_000;
 
-/// A scenario that was read: text, tree and overrides.
+/// A scenario that was read: text and overrides. Its tree is made again where it is asked for: a run, which needs none,
+/// keeps none.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     sources: Vec<Source>,
-    root: Table,
     overrides: Vec<Override>,
 }
 
@@ -75,7 +75,7 @@ impl Scenario {
         }
         let sources = vec![Source { name: name.to_owned(), text: text.into() }];
         match tree::parse(text, 0, Via::File) {
-            Ok(root) => Ok(Self { sources, root, overrides: Vec::new() }),
+            Ok(_) => Ok(Self { sources, overrides: Vec::new() }),
             Err(problem) => Err(Errors::from(problem.into_error(&sources))),
         }
     }
@@ -107,6 +107,12 @@ impl Scenario {
         let said = result.map_err(|problem| Errors::from(problem.into_error(&self.sources)))?;
         self.overrides.push(said);
         Ok(())
+    }
+
+    /// The tree of the text.
+    fn root(&self) -> Table {
+        // It was read before.
+        tree::parse(self.text(), 0, Via::File).unwrap_or_default()
     }
 
     /// The dotted paths that `--set` takes: every key of every table that the file has or could have, sorted. A file

@@ -16,6 +16,7 @@ use super::warnings;
 use super::{Scenario, error};
 use crate::metric::Unit;
 use airbraid_units::Duration;
+use std::borrow::Cow;
 
 /// Largest size of the trees of all cells together, as text \[byte\].
 const CELL_TEXT_MAX: usize = 64_000_000;
@@ -40,10 +41,9 @@ pub struct Plan {
     /// The reason why the expectations do not hold for these runs: an option gave them another duration or warm-up than
     /// the expectations are written for.
     pub unjudged: Option<String>,
-    /// Every resolved value of the first cell, with its origin.
-    pub resolved: Vec<Resolved>,
     /// Notes on allowed settings that are probably not meant.
     pub warnings: Vec<String>,
+    scenario: Scenario,
 }
 
 #[derive(Clone, Debug)]
@@ -62,6 +62,14 @@ pub struct Resolved {
 }
 
 impl Plan {
+    /// Every resolved value of the first cell, with its origin: the scenario is read again for it.
+    pub fn resolved(&self) -> Vec<Resolved> {
+        let sources = &self.scenario.sources;
+        let lines: Vec<_> = sources.iter().map(|source| error::Lines::of(&source.text)).collect();
+        let noted = noted(&self.scenario).unwrap_or_default();
+        noted.into_iter().map(|note| resolved(note, sources, &lines)).collect()
+    }
+
     /// The metric that `path` names as the scenario writes it: its key in the summary, and its unit.
     ///
     /// # Errors
@@ -83,14 +91,13 @@ impl Plan {
 pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
     let sources = &scenario.sources;
     let fail = |problems: Vec<Problem>| errors(problems, sources);
-    let of_file = sweep::axes(&scenario.root).map_err(fail)?;
-    let tables = plan_tables::apply(&scenario.root, &scenario.overrides).map_err(fail)?;
+    let root = scenario.root();
+    let of_file = sweep::axes(&root).map_err(fail)?;
+    let tables = plan_tables::apply(root, &scenario.overrides).map_err(fail)?;
     let PlanTables { root, overrides } = &tables;
-    let mut axes = sweep::axes(root).map_err(fail)?;
-    let all = sweep::known(&of_file, &axes);
-    sweep::check_tables(&axes, overrides).map_err(fail)?;
-    sweep::pin(&mut axes, overrides);
-    let (cells, noted) = cells(sources, &tables, &axes)?;
+    let axes = axes(&tables).map_err(fail)?;
+    let all = sweep::known(&of_file, &sweep::axes(root).map_err(fail)?);
+    let cells = cells(sources, &tables, &axes)?;
     let expectations = expect::read(root, &all, &cells, sources).map_err(fail)?;
     let Some(first) = cells.first() else {
         return Err(Errors::from(Error::of_file("scenario", "there is no cell", "")));
@@ -102,8 +109,7 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
     if root.get(schema::QUESTION_BEFORE).is_some() {
         warnings.insert(0, format!("`{}` is now called `question`", schema::QUESTION_BEFORE));
     }
-    let lines: Vec<_> = sources.iter().map(|source| error::Lines::of(&source.text)).collect();
-    let unjudged = unjudged(&scenario.root, overrides, &first.spec, &expectations);
+    let unjudged = unjudged(root, overrides, &first.spec, &expectations);
     Ok(Plan {
         file: sources.first().map(|s| s.name.clone()).unwrap_or_default(),
         title: first.spec.title.clone(),
@@ -111,10 +117,27 @@ pub(crate) fn make(scenario: &Scenario) -> Result<Plan, Errors> {
         axes: axes.collect(),
         expectations,
         unjudged,
-        resolved: noted.into_iter().map(|note| resolved(note, sources, &lines)).collect(),
         warnings,
         cells,
+        scenario: scenario.clone(),
     })
+}
+
+/// The axes of the runs: those of the file, as options have changed them.
+fn axes(PlanTables { root, overrides }: &PlanTables) -> Result<Vec<SweepAxis>, Vec<Problem>> {
+    let mut axes = sweep::axes(root)?;
+    sweep::check_tables(&axes, overrides)?;
+    sweep::pin(&mut axes, overrides);
+    Ok(axes)
+}
+
+/// Every resolved value of the first cell of a scenario that has a plan.
+fn noted(scenario: &Scenario) -> Option<Vec<ResolvedValue>> {
+    let tables = plan_tables::apply(scenario.root(), &scenario.overrides).ok()?;
+    let axes = axes(&tables).ok()?;
+    let cx = Context::new(true);
+    cell(&cx, &tables, &axes, &vec![0; axes.len()]).ok()?;
+    cx.finish(&scenario.sources).ok()
 }
 
 /// The reason why expectations of the file do not hold for runs that options made longer or shorter.
@@ -135,12 +158,8 @@ fn unjudged(root: &Table, overrides: &[Override], spec: &Spec, expectations: &[E
     })
 }
 
-/// Every cell, and the resolved values of the first.
-fn cells(
-    sources: &[Source],
-    tables: &PlanTables,
-    axes: &[SweepAxis],
-) -> Result<(Vec<Cell>, Vec<ResolvedValue>), Errors> {
+/// Every cell.
+fn cells(sources: &[Source], tables: &PlanTables, axes: &[SweepAxis]) -> Result<Vec<Cell>, Errors> {
     let fail = |problems: Vec<Problem>| errors(problems, sources);
     let place = tables.root.get("sweep").map_or(TOP, |v| v.place);
     let combinations = sweep::cells(axes);
@@ -150,11 +169,17 @@ fn cells(
         return Err(fail(vec![Problem::at(place, Complaint::new(message, "sweep fewer values"))]));
     }
     let mut cells: Vec<Cell> = Vec::with_capacity(combinations.len());
-    let mut noted = Vec::new();
-    for (number, combination) in combinations.iter().enumerate() {
-        let (cell, notes) = cell(sources, tables, axes, combination, number == 0)?;
-        cells.push(cell);
-        noted.extend(notes);
+    for combination in &combinations {
+        let cx = Context::new(false);
+        let (cell, mut problems) = match cell(&cx, tables, axes, combination) {
+            Ok(cell) => (Some(cell), Vec::new()),
+            Err(problems) => (None, problems),
+        };
+        problems.extend(cx.into_problems());
+        match cell.filter(|_| problems.is_empty()) {
+            Some(cell) => cells.push(cell),
+            None => return Err(fail(problems)),
+        }
     }
     let runs: u64 = cells.iter().map(|cell| u64::from(cell.spec.replications)).sum();
     if runs > RUNS_MAX {
@@ -164,7 +189,7 @@ fn cells(
         );
         return Err(fail(vec![Problem::at(place, complaint)]));
     }
-    Ok((cells, noted))
+    Ok(cells)
 }
 
 /// Largest number of cells beside the first that are looked at for notes.
@@ -188,7 +213,7 @@ fn of_cells(cells: &[Cell]) -> Vec<String> {
 /// The keys of `scenario`, as `--set` names them: values, not whole tables or lists of tables.
 pub(crate) fn keys(scenario: &Scenario) -> Vec<String> {
     let cx = Context::listing();
-    schema::read(&cx, &scenario.root, TOP);
+    schema::read(&cx, &scenario.root(), TOP);
     let all = cx.into_keys();
     let is_table = |key: &String| {
         let inside = format!("{key}.");
@@ -203,34 +228,31 @@ pub(crate) fn keys(scenario: &Scenario) -> Vec<String> {
 /// The place of an error about the file as a whole.
 const TOP: Span = Span { source: 0, start: 0, end: 0 };
 
+/// Reads one cell, with the errors of its overrides. Those of its values are noted in `cx`.
 fn cell(
-    sources: &[Source],
+    cx: &Context,
     PlanTables { root, overrides }: &PlanTables,
     axes: &[SweepAxis],
     combination: &[usize],
-    recording: bool,
-) -> Result<(Cell, Vec<ResolvedValue>), Errors> {
-    let mut tree: Table = root.clone();
+) -> Result<Cell, Vec<Problem>> {
+    let mut tree = Cow::Borrowed(root);
     let mut problems = Vec::new();
     let mut values = Vec::with_capacity(axes.len());
     for (axis, index) in axes.iter().zip(combination) {
         let value = &axis.values[*index];
-        problems.extend(overrides::apply(&mut tree, &axis.path, axis.path_place, value).err());
+        problems.extend(overrides::apply(tree.to_mut(), &axis.path, axis.path_place, value).err());
         values.push((axis.path.clone(), value.clone()));
     }
     for said in overrides {
-        problems.extend(overrides::apply(&mut tree, &said.path, said.path_place, &said.value).err());
+        problems.extend(overrides::apply(tree.to_mut(), &said.path, said.path_place, &said.value).err());
     }
-    let cx = Context::new(recording);
-    let spec = schema::read(&cx, &tree, TOP);
+    let spec = schema::read(cx, &tree, TOP);
     if !problems.is_empty() {
-        problems.extend(cx.into_problems());
-        return Err(errors(problems, sources));
+        return Err(problems);
     }
-    let noted = cx.finish(sources)?;
     let set = values.iter().map(|(path, value)| (path.clone(), value.to_json())).collect();
     let label: Vec<String> = values.iter().map(|(path, value)| format!("{path} = {}", bare(value))).collect();
-    Ok((Cell { set, label: label.join(", "), spec, values }, noted))
+    Ok(Cell { set, label: label.join(", "), spec, values })
 }
 
 /// A value without the quotes of a text.

@@ -20,8 +20,8 @@ pub(crate) struct PlanTables {
 
 /// Applies the overrides of `[sweep]` and `[expect]`. A key that is set before it is swept is swept: the last one
 /// counts.
-pub(crate) fn apply(root: &Table, overrides: &[Override]) -> Result<PlanTables, Vec<Problem>> {
-    let mut out = PlanTables { root: root.clone(), overrides: Vec::new() };
+pub(crate) fn apply(root: Table, overrides: &[Override]) -> Result<PlanTables, Vec<Problem>> {
+    let mut out = PlanTables { root, overrides: Vec::new() };
     let mut problems = Vec::new();
     for said in overrides {
         let (word, rest) = said.path.split_once('.').unwrap_or((&said.path, ""));

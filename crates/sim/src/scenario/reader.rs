@@ -51,6 +51,10 @@ impl Context {
     pub(crate) fn into_keys(self) -> Vec<String> {
         self.tables.into_paths()
     }
+    /// Whether nothing is asked of the reading but the resolved scenario: no values with their origins, no keys.
+    pub(crate) const fn only_resolves(&self) -> bool {
+        !self.recording && !self.tables.are_listed()
+    }
     /// Notes an error at `place`.
     pub fn complain(&self, place: Span, complaint: Complaint) {
         self.problems.borrow_mut().push(Problem::at(place, complaint));

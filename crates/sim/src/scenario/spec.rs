@@ -60,6 +60,10 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// The radios of all nodes, in their order.
+    pub fn radios(&self) -> impl Iterator<Item = &Radio> {
+        self.nodes.iter().flat_map(|node| &node.radios).map(|radio| &**radio)
+    }
     /// Trunks over radios, in the order of the file.
     pub fn radio_trunks(&self) -> impl Iterator<Item = &RadioTrunk> {
         self.trunks.iter().filter_map(Trunk::radios)
@@ -157,7 +161,8 @@ pub struct Node {
     pub position: Position,
     /// Movement.
     pub mobility: Mobility,
-    pub radios: Vec<Radio>,
+    /// Radios; nodes whose radios are the same share them.
+    pub radios: Vec<Arc<Radio>>,
     /// Explicit routes; a destination without one takes the path of fewest hops.
     pub routes: Vec<Route>,
     /// Role in a lab; a run simulates every node.

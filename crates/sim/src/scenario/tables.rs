@@ -34,6 +34,11 @@ impl Tables {
         Self { paths: Some(RefCell::default()), ..Self::default() }
     }
 
+    /// Whether dotted paths are listed.
+    pub(super) const fn are_listed(&self) -> bool {
+        self.paths.is_some()
+    }
+
     /// The dotted paths of all keys of the tables that were read, in the order of reading; nothing if they are not
     /// listed.
     pub(super) fn into_paths(self) -> Vec<String> {

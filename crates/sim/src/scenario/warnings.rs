@@ -51,7 +51,7 @@ pub(crate) fn of(spec: &Spec) -> Vec<String> {
 
 /// Every radio with its name as `[[at]]` writes it.
 fn radios(spec: &Spec) -> impl Iterator<Item = (String, &Radio)> {
-    spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |r| (format!("{}/{}", node.name, r.name), r)))
+    spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |r| (format!("{}/{}", node.name, r.name), &**r)))
 }
 
 /// The first of several names, and the number of the others.
@@ -133,7 +133,7 @@ fn old_over_tunnels(spec: &Spec, warnings: &mut Vec<String>) {
 
 /// Radios of the 2.4-GHz standards on channels that there are not, or that overlap.
 fn overlaps(spec: &Spec, warnings: &mut Vec<String>) {
-    let channels: BTreeSet<u32> = spec.nodes.iter().flat_map(|n| &n.radios).filter_map(in_2_4_ghz).collect();
+    let channels: BTreeSet<u32> = spec.radios().filter_map(in_2_4_ghz).collect();
     let channels: Vec<u32> = channels.into_iter().collect();
     let unknown: Vec<String> = channels.iter().filter(|&&c| c > LAST_CHANNEL).map(u32::to_string).collect();
     if !unknown.is_empty() {
@@ -144,7 +144,7 @@ fn overlaps(spec: &Spec, warnings: &mut Vec<String>) {
     }
     for is_modelled in [true, false] {
         let is_meant = |radio: &&Radio| radio.spectrum.is_some() == is_modelled;
-        let of_kind = spec.nodes.iter().flat_map(|n| &n.radios).filter(is_meant).filter_map(in_2_4_ghz);
+        let of_kind = spec.radios().filter(is_meant).filter_map(in_2_4_ghz);
         let channels: Vec<u32> = of_kind.collect::<BTreeSet<u32>>().into_iter().collect();
         let pairs = channels.windows(2).filter(|w| w[1] - w[0] < OVERLAP_CHANNELS);
         let pairs: Vec<String> = pairs.map(|w| format!("{} and {}", w[0], w[1])).collect();

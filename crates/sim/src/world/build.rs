@@ -162,7 +162,7 @@ fn machines(spec: &Spec, ports: &Ports, forwarding: &Forwarding) -> MachineCount
 }
 
 fn flows(spec: &Spec, network: &Network, ports: &mut Ports, seed: u64) -> Result<Flows, Refusal> {
-    let mut table: Table<FlowId, Flow> = Table::default();
+    let mut table: Table<FlowId, Flow> = Table::with_capacity(spec.flows.len());
     for (index, flow) in spec.flows.iter().enumerate() {
         let [from, to] = [flow.from, flow.to].map(NodeId::new);
         let port = network.first_port(from, from.address(), to.address());

@@ -257,6 +257,10 @@ impl<I: Id, T> Table<I, T> {
     pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
         (0..self.rows.len()).map(I::from_index)
     }
+    /// An empty table with space for this many rows.
+    pub fn with_capacity(rows: usize) -> Self {
+        Self { rows: Vec::with_capacity(rows), id: PhantomData }
+    }
     /// All rows.
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.rows.iter()

@@ -10,6 +10,7 @@ mod early;
 mod judged;
 mod receiver;
 mod reception;
+mod site;
 mod spectrum;
 mod wide;
 
@@ -18,9 +19,9 @@ use super::id::{RadioId, Table, TransmissionId};
 use super::share::Things;
 use super::slotted::places;
 use crate::phy::mobility::position_at;
-use crate::phy::path_loss::{propagation_delay, threshold_power};
+use crate::phy::path_loss::propagation_delay;
 use crate::phy::shadowing::Shadow;
-use crate::phy::{Antenna, ErrorModel, ErrorRates, Grid, Shadowing, Transmitter, distance};
+use crate::phy::{ErrorModel, ErrorRates, Grid, distance};
 use crate::scenario::spec::{Mobility, Node, Position, Radio, Spec};
 use airbraid_engine::Stream;
 use airbraid_mac::edca::{MpduSet, Ppdu, Vector};
@@ -30,7 +31,8 @@ use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
 use arrival::Arrival;
 use early::acts_early;
 use receiver::{Errors, RadioState};
-use spectrum::{CouplingId, Spectrum, TuningId};
+use site::{Site, SiteKind, furthest, shadow};
+use spectrum::{CouplingId, Spectrum};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -87,22 +89,6 @@ impl Transmission {
     pub fn is_non_ht(&self) -> bool {
         self.ppdu.as_ref().is_none_or(|ppdu| matches!(ppdu.vector, Vector::NonHt(_)))
     }
-}
-
-/// The properties that decide which radios hear each other: read when rows are made, apart from those that each frame
-/// touches.
-#[derive(Debug)]
-struct Site {
-    tuning: TuningId,
-    node: u32,
-    /// Attenuation between this radio and others of its node that are on other channels, as a factor; zero: nothing
-    /// comes through.
-    isolation: f64,
-    transmitter: Transmitter,
-    antenna: Antenna,
-    shadowing: Option<Shadowing>,
-    /// \[mW\]
-    interference_floor: f64,
 }
 
 /// Why a frame was not received.
@@ -198,15 +184,23 @@ pub struct Medium {
 impl Medium {
     /// A silent medium with the radios of `spec`, in their order, at their positions, moving as it says.
     pub fn new<'s>(spec: &'s Spec, seed: u64) -> Self {
-        let of_node = |(index, node): (u32, &'s Node)| node.radios.iter().map(move |radio| (radio, (node, index)));
+        let of_node = |(index, node): (u32, &'s Node)| node.radios.iter().map(move |radio| (&**radio, (node, index)));
         let radios = || (0..).zip(&spec.nodes).flat_map(of_node);
         let (spectrum, tunings) = Spectrum::new(radios().map(|(radio, _)| radio).zip(places(spec)));
-        let (mut states, mut sites, mut rows) = (Table::default(), Table::default(), Table::default());
-        let (mut positions, mut moving) = (Vec::new(), Vec::new());
+        let count = tunings.len();
+        let (mut states, mut rows) = (Table::with_capacity(count), Table::with_capacity(count));
+        let mut sites: Table<RadioId, Site> = Table::with_capacity(count);
+        let (mut positions, mut moving) = (Vec::with_capacity(count), Vec::new());
+        let mut last: Option<(&Radio, Arc<SiteKind>)> = None;
         for (index, ((radio, (node, number)), place)) in radios().zip(places(spec)).enumerate() {
             let random = Stream::new(seed, index as u64, "medium.error");
             states.push(RadioState::new(radio, &place, acts_early(spec, number as usize), random));
-            sites.push(Site::new(radio, tunings[index], number));
+            let kind = match &last {
+                Some((other, kind)) if std::ptr::eq(*other, radio) => Arc::clone(kind),
+                _ => Arc::new(SiteKind::new(radio)),
+            };
+            sites.push(Site { tuning: tunings[index], node: number, kind: Arc::clone(&kind) });
+            last = Some((radio, kind));
             positions.push(node.position);
             rows.push(Row { is_stale: true, ..Row::default() });
             if node.mobility != Mobility::Static {
@@ -215,7 +209,7 @@ impl Medium {
         }
         let range = furthest(&sites, &spectrum);
         let by_sinr = states.iter().any(|state| matches!(state.errors, Errors::Sinr));
-        let has_shadows = sites.iter().any(|site| site.shadowing.is_some());
+        let has_shadows = sites.iter().any(|site| site.kind.shadowing.is_some());
         let error_rates = by_sinr.then(|| Box::new(ErrorRates::new()));
         Self {
             grid: Grid::new(range, &positions),
@@ -312,7 +306,7 @@ impl Medium {
     /// The distance from which on `to` cannot decode frames of `from`, without shadowing.
     pub fn range(&self, from: RadioId, to: RadioId) -> Metres {
         let threshold = Milliwatt(self.radios[to].limits.reception);
-        self.sites[from].transmitter.range(self.sites[to].antenna, threshold)
+        self.sites[from].kind.transmitter.range(self.sites[to].kind.antenna, threshold)
     }
 
     /// Ratio of a received power to the noise of a radio.
@@ -364,19 +358,19 @@ impl Medium {
             let (mut in_band, mut gain) = (1.0, 1.0);
             if !link.is_whole {
                 in_band = self.spectrum.strongest(link.coupling);
-                gain = if site.node == sender.node { sender.isolation } else { 1.0 };
+                gain = if site.node == sender.node { sender.kind.isolation } else { 1.0 };
                 if gain == 0.0 {
                     continue;
                 }
             }
             let span = distance(self.positions[from.index()], self.positions[index.index()]);
-            let mut power = sender.transmitter.received(site.antenna, span).0 * gain;
-            if let Some(shadowing) = &sender.shadowing {
+            let mut power = sender.kind.transmitter.received(site.kind.antenna, span).0 * gain;
+            if let Some(shadowing) = &sender.kind.shadowing {
                 let pair = (index.min(from), index.max(from));
                 let shadow = self.shadows.entry(pair).or_insert_with(|| shadow(&self.sites, pair, self.seed));
                 power *= shadowing.factor(span, shadow.at(self.moved_at.as_nanos() / MOTION_STEP.as_nanos()));
             }
-            if power * in_band >= site.interference_floor {
+            if power * in_band >= site.kind.interference_floor {
                 let delay_ns = propagation_delay(span).as_nanos() as u32;
                 hearers.push(Hearer {
                     radio: index,
@@ -387,7 +381,10 @@ impl Medium {
                 });
             }
         }
-        hearers.sort_by_key(|hearer| (hearer.delay_ns, hearer.radio));
+        hearers.sort_unstable_by_key(|hearer| (hearer.delay_ns, hearer.radio));
+        if self.moving.is_empty() {
+            hearers.shrink_to_fit();
+        }
         self.rows[from] = Row { hearers, is_stale: false, in_use: 0 };
     }
 
@@ -588,59 +585,4 @@ fn is_for(
     radio: RadioId,
 ) -> bool {
     transmissions[id].as_ref().is_some_and(|transmission| transmission.frame.to == radio.address())
-}
-
-/// The shadowing of the path between two radios: it is one path, so the first of them gives its rate of change.
-fn shadow(sites: &Table<RadioId, Site>, (a, b): (RadioId, RadioId), seed: u64) -> Shadow {
-    let shadowing = sites[a].shadowing.or(sites[b].shadowing);
-    let still = Shadowing { deviation: crate::phy::Curve::flat(0.0), time: Duration::ZERO };
-    let random = Stream::new(seed, (a.index() as u64) << 32 | b.index() as u64, "medium.shadowing");
-    Shadow::new(&shadowing.unwrap_or(still), MOTION_STEP, random)
-}
-
-/// The furthest at which any radio is heard by any.
-fn furthest(sites: &Table<RadioId, Site>, spectrum: &Spectrum) -> Metres {
-    // Most radios of a scenario are alike: one of each kind stands for all.
-    let mut kinds: Vec<&Site> = Vec::new();
-    for site in sites.iter() {
-        if !kinds.iter().any(|kind| kind.is_like(site)) {
-            kinds.push(site);
-        }
-    }
-    let mut range = 0.0f64;
-    for sender in &kinds {
-        for hearer in &kinds {
-            let Some(link) = spectrum.link(sender.tuning, hearer.tuning) else { continue };
-            let in_band = if link.is_whole { 1.0 } else { spectrum.strongest(link.coupling) };
-            let strongest = sender.shadowing.map_or(1.0, |shadowing| shadowing.largest()) * in_band;
-            let reach = sender.transmitter.range(hearer.antenna, Milliwatt(hearer.interference_floor / strongest));
-            range = range.max(reach.0);
-        }
-    }
-    Metres(range)
-}
-
-impl Site {
-    fn new(spec: &Radio, tuning: TuningId, node: u32) -> Self {
-        let config = &spec.radio;
-        let isolation = spec.spectrum.and_then(|spectrum| spectrum.isolation);
-        Self {
-            tuning,
-            node,
-            isolation: isolation.map_or(0.0, |loss| Db(-loss.0).to_linear()),
-            transmitter: Transmitter::new(config),
-            antenna: Antenna::of(config),
-            shadowing: config.shadowing,
-            interference_floor: threshold_power(config, config.interference).0,
-        }
-    }
-
-    /// Whether it is heard, and hears, as far as another.
-    fn is_like(&self, other: &Self) -> bool {
-        self.tuning == other.tuning
-            && self.transmitter == other.transmitter
-            && self.antenna == other.antenna
-            && self.shadowing == other.shadowing
-            && self.interference_floor.total_cmp(&other.interference_floor).is_eq()
-    }
 }

@@ -19,6 +19,7 @@ use airbraid_engine::trunk::bonding::BondDropReason;
 use airbraid_engine::trunk::paper::PaperCounts;
 use airbraid_mac::service::MacStats;
 use airbraid_units::{Duration, Instant};
+use std::sync::Arc;
 
 impl World<'_> {
     /// The facts of the run.
@@ -229,7 +230,7 @@ impl World<'_> {
     pub(super) fn mac_results(&self) -> Vec<MacResult> {
         let radios = self.spec.nodes.iter().flat_map(|node| node.radios.iter().map(move |radio| (node, radio)));
         let time = self.host.now.saturating_since(Instant::ZERO).max(Duration::from_nanos(1)).as_secs_f64();
-        let result = |((node, radio), (radio_id, port)): ((&spec::Node, &spec::Radio), (_, &RadioPort))| {
+        let result = |((node, radio), (radio_id, port)): ((&spec::Node, &Arc<spec::Radio>), (_, &RadioPort))| {
             let stats = port.mac().stats();
             let [collisions, channel_errors] = port.losses();
             let snr = port.levels().and_then(|levels| levels.samples.as_ref()?.result());

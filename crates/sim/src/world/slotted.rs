@@ -37,7 +37,7 @@ pub(super) fn places(spec: &Spec) -> Vec<Place> {
             Place { band: Some(radio.channel), channel: Channel::CONTROL }
         }
     };
-    spec.nodes.iter().flat_map(|node| node.radios.iter().map(place)).collect()
+    spec.radios().map(place).collect()
 }
 
 /// The channels of all access points that some station goes to, ascending: their places in the band.

@@ -48,7 +48,7 @@ fn of_node(spec: &Spec, at: usize, node: &Node) -> Value {
         "y": number(node.position.y.0),
         "way": way(node, spec.duration),
         "ap": is_access_point,
-        "radios": node.radios.iter().map(of_radio).collect::<Vec<_>>(),
+        "radios": node.radios.iter().map(|radio| of_radio(radio)).collect::<Vec<_>>(),
     })
 }
 

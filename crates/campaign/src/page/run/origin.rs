@@ -46,7 +46,7 @@ fn resolved(result: &Stored, page: &mut String) {
          <table>\n<thead><tr><th scope=\"col\">key</th><th scope=\"col\">value</th><th scope=\"col\">from</th></tr></thead>\n\
          <tbody>"
     );
-    for value in &result.plan.resolved {
+    for value in &result.plan.resolved() {
         let _ = writeln!(
             page,
             "<tr><td><code>{}</code></td><td>{}</td><td>{}</td></tr>",

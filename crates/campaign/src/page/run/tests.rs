@@ -41,8 +41,8 @@ fn written(name: &str, text: &str) -> PathBuf {
     let plan = scenario.plan().unwrap();
     let recorded = Recorded { courses: true, ..Recorded::LIMITS };
     let settings = Settings { jobs: 2, recorded, stop: &AtomicBool::new(false) };
-    let outcomes = execute(&plan, &settings, &simulate, &|_, _| {}).unwrap();
-    let mut results = Results::new(&plan, &outcomes);
+    let mut outcomes = execute(&plan, &settings, &simulate, &|_, _| {}).unwrap();
+    let mut results = Results::new(&plan, &mut outcomes);
     results.made = Some(Made::of("airbraid run", &scenario, &plan));
     let dir = std::env::temp_dir().join(format!("airbraid-report-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&dir);

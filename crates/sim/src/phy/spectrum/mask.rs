@@ -31,6 +31,8 @@ const DSSS_STEPS: [(f64, f64, f64); 2] = [(11.0, 22.0, -30.0), (22.0, 33.0, -50.
 const DSSS_STEP: f64 = 0.05;
 /// Half of what a receiver of DSSS takes in \[MHz\].
 const DSSS_HALF: f64 = 11.0;
+/// Power of the main lobe of DSSS on one side, as `main_lobe` integrates it: every run of 802.11b needs it \[MHz\].
+const DSSS_LOBE: f64 = 4.965_528_334_623_059;
 
 impl Shape {
     /// Half of the band that a receiver of such a signal takes in \[MHz\].
@@ -63,7 +65,7 @@ impl Shape {
     fn one_side(self, to: f64) -> f64 {
         match self {
             Self::Dsss => {
-                let lobe = main_lobe(to.min(DSSS_HALF));
+                let lobe = if to < DSSS_HALF { main_lobe(to) } else { DSSS_LOBE };
                 let steps = DSSS_STEPS.iter().map(|(a, b, level)| (to.min(*b) - a).max(0.0) * linear(*level));
                 lobe + steps.sum::<f64>()
             }
@@ -124,6 +126,11 @@ fn linear(db: f64) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_main_lobe_is_what_its_integral_gives() {
+        assert_eq!(DSSS_LOBE.to_bits(), main_lobe(DSSS_HALF).to_bits(), "{:?}", main_lobe(DSSS_HALF));
+    }
 
     fn shapes() -> Vec<Shape> {
         let widths = Width::ALL.into_iter();

@@ -18,6 +18,7 @@ pub(crate) mod policy;
 mod polled;
 mod power_save;
 mod radio;
+mod radio_pool;
 mod routing;
 mod run;
 mod select;

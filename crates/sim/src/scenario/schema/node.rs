@@ -1,11 +1,13 @@
 //! `[[node]]`: hosts and routers with their positions, movement, radios and routes.
 
+use super::radio_pool::RadioPool;
 use super::{NODES_MAX, Names, RADIOS_MAX, radio, spectrum};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, Context, View, quantity};
 use crate::scenario::spec::{Host, Interface, Link, Mobility, Node, Position, Radio, Route, Trunk};
 use crate::scenario::tree::{Data, Table, Value};
 use airbraid_units::{Duration, Instant, Metres, Quantity, Speed};
+use std::sync::Arc;
 
 /// Reads all nodes but their routes, which name things that are read later.
 pub(super) fn read(views: &[View<'_>], defaults: Option<&Table>) -> Vec<Node> {
@@ -13,14 +15,15 @@ pub(super) fn read(views: &[View<'_>], defaults: Option<&Table>) -> Vec<Node> {
         let message = format!("{} nodes are more than a run may have", views.len());
         view.cx.complain(view.place, Complaint::new(message, format!("at most {NODES_MAX}")));
     }
-    views.iter().take(NODES_MAX).map(|view| one(view, defaults)).collect()
+    let mut pool = RadioPool::default();
+    views.iter().take(NODES_MAX).map(|view| one(view, defaults, &mut pool)).collect()
 }
 
-fn one(view: &View<'_>, defaults: Option<&Table>) -> Node {
+fn one(view: &View<'_>, defaults: Option<&Table>, pool: &mut RadioPool) -> Node {
     let name = view.name();
     let place = view.optional("position", "the origin", pair::<Metres>);
     let mobility = mobility(view);
-    let radios = radios(view, defaults);
+    let radios = radios(view, defaults, pool);
     if place.is_none() && !radios.is_empty() && view.find("position").is_none() {
         let message = format!("node `{name}` has radios but no place");
         view.cx.complain(view.place, Complaint::new(message, "add position = [\"0 m\", \"0 m\"]"));
@@ -96,7 +99,8 @@ fn waypoints(view: &View<'_>, points: &[Value]) -> Vec<(Instant, Position)> {
     read
 }
 
-pub(super) fn radios(view: &View<'_>, defaults: Option<&Table>) -> Vec<Radio> {
+/// Reads the radios of a node.
+pub(super) fn radios(view: &View<'_>, defaults: Option<&Table>, pool: &mut RadioPool) -> Vec<Arc<Radio>> {
     let of_node = view.sub("radio");
     let of_node_table = view.find("radio").and_then(|f| match &f.value.data {
         Data::Table(table) => Some(table),
@@ -109,7 +113,7 @@ pub(super) fn radios(view: &View<'_>, defaults: Option<&Table>) -> Vec<Radio> {
         view.cx.complain(item.place, Complaint::new(message, format!("at most {RADIOS_MAX}")));
     }
     let mut names = Names::new("radio");
-    let mut radios = Vec::new();
+    let mut radios = Vec::with_capacity(items.len().min(RADIOS_MAX));
     for item in items.iter().take(RADIOS_MAX) {
         let (channel, table) = match &item.data {
             Data::Integer(_) => (reader::count(item), None),
@@ -121,7 +125,9 @@ pub(super) fn radios(view: &View<'_>, defaults: Option<&Table>) -> Vec<Radio> {
         };
         match channel {
             Ok(channel) => {
-                let radio = one_radio(view, item, channel, table, of_node_table, defaults);
+                let read = || one_radio(view, item, channel, table, of_node_table, defaults);
+                let is_plain = table.is_none() && of_node_table.is_none();
+                let radio = if is_plain { pool.plain(view.cx, channel, read) } else { pool.shared(read()) };
                 names.add(view.cx, &radio.name, item.place);
                 radios.push(radio);
             }

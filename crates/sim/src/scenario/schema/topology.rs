@@ -1,5 +1,6 @@
 //! `[topology]`: nodes placed by a rule, `n1`, `n2`, ... by rows; those of `[[node]]` follow.
 
+use super::radio_pool::RadioPool;
 use super::{NODES_MAX, node};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{View, quantity};
@@ -27,7 +28,7 @@ pub(super) fn read(view: View<'_>, defaults: Option<&Table>) -> (Vec<Node>, Opti
     }
     let shape = view.required("shape", "\"chain\"", |value| crate::scenario::reader::choose(value, &SHAPES));
     let shape = shape.unwrap_or(Shape::Chain);
-    let radios = node::radios(&view, defaults);
+    let radios = node::radios(&view, defaults, &mut RadioPool::default());
     let by_count = shape != Shape::Grid;
     let (columns, rows) = match shape {
         Shape::Grid => (needed(&view, "columns"), needed(&view, "rows")),

@@ -213,7 +213,7 @@ fn the_linux_profile_brings_its_own_defaults() {
     let bare = config(r#"{ tcp = "reno", profile = "linux", timestamps = false, initial_window = 4 }"#);
     assert_eq!((bare.profile, bare.mss, bare.initial_window), (Profile::Linux, Bytes::new(1_460), Some(4)));
     let plan = read(r#"{ tcp = "cubic", profile = "linux" }"#).unwrap();
-    let line = plan.resolved.iter().find(|line| line.key == "flow.f.transport.min_rto").unwrap();
+    let line = plan.resolved().into_iter().find(|line| line.key == "flow.f.transport.min_rto").unwrap();
     assert!(format!("{line:?}").contains("linux profile"), "{line:?}");
     for wrong in [
         r#"{ tcp = "sack", profile = "linux" }"#,
@@ -227,7 +227,7 @@ fn the_linux_profile_brings_its_own_defaults() {
 #[test]
 fn the_reference_names_every_key() {
     let reference = include_str!("../../../../../docs/reference/scenario.md");
-    for line in &plan(include_str!("everything.toml")).resolved {
+    for line in &plan(include_str!("everything.toml")).resolved() {
         let key = line.key.rsplit('.').next().unwrap_or_default();
         // What is computed from other keys, and list elements, have no key of their own.
         if key != "control_rate" && key.parse::<usize>().is_err() {

@@ -32,7 +32,7 @@ fn a_key_is_swept_by_an_option_however_it_is_written() {
             .map(|c| c.spec.nodes[0].radios[0].mac.dcf().unwrap().data_rate.bit_rate.as_bps())
             .collect();
         assert_eq!(rates, [1_000_000, 2_000_000], "{said}");
-        let rate = plan.resolved.iter().find(|r| r.key == "node.a.radios.ch1.rate").unwrap();
+        let rate = plan.resolved().into_iter().find(|r| r.key == "node.a.radios.ch1.rate").unwrap();
         assert!(rate.from.ends_with(&format!("--set {said}")), "{}", rate.from);
     }
 }

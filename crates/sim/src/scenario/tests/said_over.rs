@@ -35,7 +35,7 @@ fn set_takes_toml_bare_words_and_bare_quantities() {
     assert_eq!((dcf.queue_limit, dcf.data_rate.bit_rate), (3, BitRate::from_kbps(2_000)));
     assert_eq!((spec.seed, spec.trunks[0].radios().unwrap().members.len()), (9, 1));
     assert_eq!(spec.nodes[0].radios[0].name, "ch1");
-    let from = |key: &str| plan.resolved.iter().find(|r| r.key == key).map(|r| r.from.clone());
+    let from = |key: &str| plan.resolved().iter().find(|r| r.key == key).map(|r| r.from.clone());
     assert_eq!(from("run.seed").as_deref(), Some("--set run.seed = 9"));
     assert_eq!(from("node.a.radios.ch1.rate").as_deref(), Some("[radio] at --set radio.rate=\"2 Mbit/s\""));
 }
@@ -152,7 +152,7 @@ fn explain_says_where_each_value_came_from() {
 
 #[test]
 fn explain_shows_each_value_once_and_nothing_that_has_no_effect() {
-    let keys = |text: &str| plan(text).resolved.into_iter().map(|r| r.key).collect::<Vec<String>>();
+    let keys = |text: &str| plan(text).resolved().into_iter().map(|r| r.key).collect::<Vec<String>>();
     let has = |keys: &[String], key: &str| keys.iter().any(|k| k == key);
     let plain = keys(BASE);
     for absent in [
@@ -169,13 +169,13 @@ fn explain_shows_each_value_once_and_nothing_that_has_no_effect() {
     let own_order = keys(&BASE.replace("[[link]]", "policy = { distributor = \"srr\" }\n[[link]]"));
     assert!(has(&own_order, "trunk.air.policy.srr.quantum") && !has(&own_order, "trunk.air.policy.resequencer.mode"));
     let said = plan(&BASE.replace("[[link]]", "policy = { srr = { quantum = \"2000 byte\" } }\n[[link]]"));
-    assert!(said.resolved.iter().any(|r| r.key.ends_with("srr.quantum") && r.value == "2000 byte (not used)"));
+    assert!(said.resolved().iter().any(|r| r.key.ends_with("srr.quantum") && r.value == "2000 byte (not used)"));
     let linux = keys(&format!("{BASE}transport = {{ tcp = \"cubic\", profile = \"linux\" }}\n"));
     for key in ["min_rto", "delayed_ack", "send_buffer", "window_scaling", "ack_every"] {
         assert!(has(&linux, &format!("flow.f.transport.{key}")) && has(&plain, &format!("flow.f.transport.{key}")));
     }
     let udp = plan(&format!("{BASE}transport = \"udp\"\n"));
-    assert!(udp.resolved.iter().any(|r| r.key == "flow.f.transport.udp" && r.value == "1024 byte"));
+    assert!(udp.resolved().iter().any(|r| r.key == "flow.f.transport.udp" && r.value == "1024 byte"));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn no_scenario_of_the_repository_has_a_value_twice() {
             open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
         } else if path.extension().is_some_and(|e| e == "toml") {
             let plan = Scenario::read(&path).unwrap().plan().unwrap();
-            let mut keys: Vec<&str> = plan.resolved.iter().map(|r| r.key.as_str()).collect();
+            let mut keys: Vec<String> = plan.resolved().into_iter().map(|r| r.key).collect();
             let all = keys.len();
             keys.sort_unstable();
             keys.dedup();

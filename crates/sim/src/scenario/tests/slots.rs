@@ -63,7 +63,7 @@ fn slots_are_planned_from_duty_cycles() {
     assert_eq!((radio.retuning, radio.null_attempts), (Duration::from_micros(800), 7));
     let Mac::AccessPoint(config) = spec.nodes[1].radios[0].mac else { panic!("no access point") };
     assert_eq!(config.buffer_limit, 30);
-    let shown = plan(HOME).resolved;
+    let shown = plan(HOME).resolved();
     let line = shown.iter().find(|line| line.key == "slots.laptop.slots_planned").unwrap();
     assert_eq!(line.value, "1: 10 ms, 1: 10 ms, 1: 10 ms, 2: 10 ms");
 }

@@ -89,9 +89,9 @@ impl World<'_> {
         if silent.is_empty() {
             return;
         }
-        let edges = self.ports.edges(self.spec, &self.radio_map, &mut self.host.medium);
+        let neighbours = self.ports.neighbours(self.spec, &self.radio_map, &mut self.host.medium);
         for flow in silent {
-            let gap = self.gap(flow, &edges);
+            let gap = self.gap(flow, &neighbours);
             if let Some(account) = &mut self.host.account {
                 account.flows[flow].gap = gap;
             }

@@ -1,17 +1,16 @@
 //! The gap between a source and a destination that no way joins.
 
 use super::super::World;
-use super::super::id::{FlowId, RadioId};
-use super::super::routing::Edge;
+use super::super::id::{FlowId, NodeId, RadioId};
 use std::collections::VecDeque;
 
 impl World<'_> {
     /// The reason why no way leads from a flow's source to its destination, in words; none if one does.
     ///
-    /// It looks at the ways between neighbours in `edges`, not at routes.
-    pub(super) fn gap(&self, flow: FlowId, edges: &[Vec<Edge>]) -> Option<String> {
+    /// It looks at the neighbours of nodes, not at routes.
+    pub(super) fn gap(&self, flow: FlowId, neighbours: &[Vec<NodeId>]) -> Option<String> {
         let spec = &self.spec.flows[flow.index()];
-        let near = reached(edges, spec.from, spec.to)?;
+        let near = reached(neighbours, spec.from, spec.to)?;
         let name = |node: usize| self.spec.nodes[node].name.as_str();
         let no_path = format!("no path from {} to {}", name(spec.from), name(spec.to));
         let Some((here, there)) = self.nearest(&near) else {
@@ -44,14 +43,14 @@ impl World<'_> {
 }
 
 /// For each node whether packets from `from` can come there; `None` if they can come to `to`.
-fn reached(edges: &[Vec<Edge>], from: usize, to: usize) -> Option<Vec<bool>> {
-    let mut reached = vec![false; edges.len()];
+fn reached(neighbours: &[Vec<NodeId>], from: usize, to: usize) -> Option<Vec<bool>> {
+    let mut reached = vec![false; neighbours.len()];
     reached[from] = true;
     let mut next = VecDeque::from([from]);
     while let Some(node) = next.pop_front() {
-        for edge in &edges[node] {
-            if !std::mem::replace(&mut reached[edge.to.index()], true) {
-                next.push_back(edge.to.index());
+        for neighbour in &neighbours[node] {
+            if !std::mem::replace(&mut reached[neighbour.index()], true) {
+                next.push_back(neighbour.index());
             }
         }
         if reached[to] {

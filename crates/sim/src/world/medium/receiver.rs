@@ -176,7 +176,7 @@ impl RadioState {
             next_channel: place.channel,
             missed: 0,
             transmitting_until: Instant::ZERO,
-            arrivals: Vec::with_capacity(4),
+            arrivals: Vec::new(),
             next: 0,
             energy: 0.0,
             is_summed: true,

@@ -120,7 +120,15 @@ impl Spectrum {
             return (from.band == to.band).then_some(Link { coupling: CouplingId::WHOLE, is_whole: true });
         };
         let coupling = CouplingId(self.couplings.len() as u16);
-        let all: Vec<Coupling> = Width::ALL.iter().map(|width| Coupling::new(sender, *width, hearer)).collect();
+        let mut all: Vec<Coupling> = Vec::with_capacity(Width::ALL.len());
+        for (place, width) in Width::ALL.into_iter().enumerate() {
+            // A PPDU is no wider than its channel.
+            let before = place.checked_sub(1).map(|before| (before, sender.0.narrowed(Width::ALL[before])));
+            all.push(match before {
+                Some((before, sent)) if sent == sender.0.narrowed(width) => all[before].clone(),
+                _ => Coupling::new(sender, width, hearer),
+            });
+        }
         let strongest = all.iter().map(|coupling| coupling.in_band).fold(0.0, f64::max);
         if strongest < NOTHING {
             return None;

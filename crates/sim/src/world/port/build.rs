@@ -26,6 +26,9 @@ use airbraid_mac::polled::Role;
 use airbraid_net::link::Link;
 use airbraid_net::refusal::Refusal;
 
+/// Takes an edge: from and to, the interface, and the port that leads there.
+type AddEdge<'a> = dyn FnMut([usize; 2], Interface, PortId) + 'a;
+
 impl Ports {
     /// The ports of `spec`.
     ///
@@ -41,7 +44,7 @@ impl Ports {
 
     /// Local error control at either end of each pair of master and slave that hear each other.
     fn add_stop_and_wait(&mut self, spec: &Spec, medium: &mut Medium) -> Result<(), Refusal> {
-        let radios: Table<RadioId, &spec::Radio> = spec.nodes.iter().flat_map(|node| &node.radios).collect();
+        let radios: Table<RadioId, &spec::Radio> = spec.radios().collect();
         for (master, here) in radios.pairs() {
             for (slave, there) in radios.pairs() {
                 let configs = here.link_layer.as_ref().zip(there.link_layer.as_ref());
@@ -113,9 +116,20 @@ impl Ports {
     /// trunks over links, then links that are in none.
     pub fn edges(&self, spec: &Spec, radio_map: &RadioMap, medium: &mut Medium) -> Vec<Vec<Edge>> {
         let mut edges = vec![Vec::new(); spec.nodes.len()];
-        let mut add = |[from, to]: [usize; 2], interface, port| {
+        self.each_edge(spec, radio_map, medium, &mut |[from, to], interface, port| {
             edges[from].push(Edge { to: NodeId::new(to), interface, port });
-        };
+        });
+        edges
+    }
+
+    /// For each node its neighbours, in the order of the edges.
+    pub fn neighbours(&self, spec: &Spec, radio_map: &RadioMap, medium: &mut Medium) -> Vec<Vec<NodeId>> {
+        let mut neighbours = vec![Vec::new(); spec.nodes.len()];
+        self.each_edge(spec, radio_map, medium, &mut |[from, to], _, _| neighbours[from].push(NodeId::new(to)));
+        neighbours
+    }
+
+    fn each_edge(&self, spec: &Spec, radio_map: &RadioMap, medium: &mut Medium, add: &mut AddEdge<'_>) {
         let sides = |between: [usize; 2]| [(0, between), (1, [between[1], between[0]])];
         let trunks = |is_of_kind: fn(&TrunkSpec) -> bool| {
             spec.trunks.iter().enumerate().filter(move |(_, trunk)| is_of_kind(trunk)).flat_map(
@@ -126,7 +140,7 @@ impl Ports {
             )
         };
         trunks(|trunk| trunk.links().is_none()).for_each(|(way, interface, port)| add(way, interface, port));
-        let radios: Table<RadioId, &spec::Radio> = spec.nodes.iter().flat_map(|node| &node.radios).collect();
+        let radios: Table<RadioId, &spec::Radio> = spec.radios().collect();
         for (from, here) in self.radios.pairs() {
             for to in medium.reached_by(from) {
                 let (there, neighbour) = (&self.radios[to], to.address());
@@ -148,12 +162,11 @@ impl Ports {
                 }
             }
         }
-        edges
     }
 }
 
 fn radios(spec: &Spec, radio_map: &RadioMap, seed: u64) -> Result<Table<RadioId, RadioPort>, Refusal> {
-    let mut radios = Table::default();
+    let mut radios = Table::with_capacity(spec.radios().count());
     for (node, host) in spec.nodes.iter().enumerate() {
         for (place, radio) in host.radios.iter().enumerate() {
             let id = radio_map.id((node, place));

@@ -5,6 +5,7 @@ use crate::scenario::reader::{self, Foreign, View};
 use crate::scenario::schema::between;
 use crate::scenario::spec::{Mac, MultiLinkTrunk, Node, Trunk};
 use airbraid_mac::edca::{RequestLink, WINDOW_MAX, window_max};
+use std::sync::Arc;
 
 /// Keys that only a trunk above the MAC has.
 static FOREIGN: Foreign =
@@ -124,7 +125,8 @@ fn window(view: &View<'_>, between: [usize; 2], members: &[[usize; 2]], nodes: &
 pub(super) fn set_window(trunk: &MultiLinkTrunk, nodes: &mut [Node]) {
     let Some(window) = trunk.window else { return };
     for (node, radio) in radios_of(trunk) {
-        if let Some(Mac::Edca(config)) = nodes.get_mut(node).map(|node| &mut node.radios[radio].mac) {
+        if let Some(Mac::Edca(config)) = nodes.get_mut(node).map(|node| &mut Arc::make_mut(&mut node.radios[radio]).mac)
+        {
             let aggregation = &mut config.aggregation;
             if aggregation.ampdu_frames == u32::from(aggregation.window) {
                 aggregation.ampdu_frames = u32::from(window);
