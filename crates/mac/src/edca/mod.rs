@@ -11,6 +11,7 @@
 //!
 //! The traffic knows of no medium, so that one may stand over several links.
 
+mod agreement;
 mod allocation;
 mod beacon;
 mod category;
@@ -32,6 +33,7 @@ mod rates;
 mod recipient;
 mod respond;
 mod secondary;
+mod setup;
 mod share;
 mod single;
 #[cfg(test)]
@@ -41,9 +43,9 @@ mod traffic;
 pub use allocation::Allocation;
 pub use beacon::BEACON_INTERVAL_TU;
 pub use category::AccessCategory;
-pub use config::{AggregationConfig, Bandwidth, EdcaConfig, FunctionConfig, Repair, RequestLink, window_max};
+pub use config::{AggregationConfig, AgreementSetup, Bandwidth, EdcaConfig, FunctionConfig, Repair, RequestLink, window_max};
 pub use emlsr::Emlsr;
-pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
+pub use frames::{AgreementFrame, BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
 pub use multi_link::MultiLink;
 pub use peer::PeerTraits;
 
@@ -80,6 +82,8 @@ enum Timer {
     Listening,
     /// The medium synchronisation of a link that was blind is held to be complete.
     MediumSync,
+    /// A response to a request for an agreement is overdue, or the next request is due.
+    Agreement,
 }
 
 impl Timer {
@@ -92,6 +96,7 @@ impl Timer {
             Self::Beacon => "edca.beacon",
             Self::Listening => "edca.listening",
             Self::MediumSync => "edca.medium_sync",
+            Self::Agreement => "edca.agreement",
         }
     }
 }
@@ -108,6 +113,14 @@ metrics! {
         pub block_acks: u64 = sum,
         /// Block acknowledgement requests sent.
         pub block_ack_requests: u64 = sum,
+        /// Requests for agreements sent (ADDBA Request), retries included.
+        pub addba_requests: u64 = rare,
+        /// Responses to such requests sent (ADDBA Response), retries included.
+        pub addba_responses: u64 = rare,
+        /// Agreements made by frames, as the originator of the data.
+        pub agreements: u64 = rare,
+        /// Requests for agreements given up at the retry limit, or without a response in time.
+        pub setup_failures: u64 = rare,
         /// TXOPs after which packets waited for a window that was full.
         pub window_stalls: u64 = sum,
         /// Accesses lost to a higher category of the same station, or to its beacon.
@@ -263,6 +276,9 @@ impl<P: Packet + Copy> Edca<P> {
     fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) {
         match self.traffic.push(msdu, self.planner.link.id) {
             Ok((category, id)) => {
+                if self.traffic.setups.is_some() {
+                    self.want_agreement(now, id);
+                }
                 self.traffic.put_to_links(now, id, |length| self.planner.config.mpdu_size(length));
                 self.renew(now, category);
             }
@@ -281,6 +297,9 @@ impl<P: Packet + Copy> Edca<P> {
         let (to, tid) = (msdu.to, msdu.packet.priority() & 7);
         let (category, refused) = self.traffic.push_first(msdu, self.planner.link.id);
         if let Some(id) = self.traffic.find(to, tid) {
+            if self.traffic.setups.is_some() {
+                self.want_agreement(now, id);
+            }
             self.traffic.put_to_links(now, id, |length| self.planner.config.mpdu_size(length));
         }
         if let Some(msdu) = refused {
@@ -386,10 +405,26 @@ impl<P: Packet + Copy> Edca<P> {
     /// found.
     #[inline]
     fn settle(&mut self, now: Instant) {
+        if self.traffic.setups.is_some() {
+            return self.settle_with_setups(now);
+        }
+        self.settle_link(now);
+    }
+
+    #[inline]
+    fn settle_link(&mut self, now: Instant) {
         if self.planner.link.is_shared {
             return self.settle_shared(now);
         }
         self.settle_exchange(now);
+    }
+
+    /// The same where agreements are set up by frames.
+    #[inline(never)]
+    fn settle_with_setups(&mut self, now: Instant) {
+        self.settle_setups(now);
+        self.settle_link(now);
+        self.alarm = self.alarm.earlier(self.setup_alarm());
     }
 
     /// The same of what this link alone does.
@@ -499,7 +534,7 @@ impl<P: Packet + Copy> Edca<P> {
     fn on_timer(&mut self, now: Instant, timer: Timer) {
         self.sense.nav.settle(now);
         match timer {
-            Timer::Contention(_) | Timer::Beacon | Timer::MediumSync | Timer::Listening => {}
+            Timer::Contention(_) | Timer::Beacon | Timer::MediumSync | Timer::Listening | Timer::Agreement => {}
             Timer::UnansweredEnd => self.on_unanswered_end(now),
             // A failure, unless a reception that may be the answer has begun.
             Timer::Response(answer) if self.sense.has_reception_begun(now) => self.state = State::Overdue(answer),

@@ -3,7 +3,7 @@
 //! medium of its own: then the stations of a device stand side by side, and the first gives it its address.
 
 use super::super::{
-    AccessCategory, Allocation, Content, Edca, EdcaConfig, Emlsr, MpduSet, MultiLink, PeerTraits, Ppdu, RequestLink,
+    AccessCategory, AgreementFrame, Allocation, Content, Edca, EdcaConfig, Emlsr, MpduSet, MultiLink, PeerTraits, Ppdu, RequestLink,
 };
 use crate::frame::{Address, Frame, FrameKind};
 use crate::service::{MacInput, MacOutput, Msdu, Outcome};
@@ -140,6 +140,8 @@ const fn word(kind: FrameKind) -> &'static str {
         FrameKind::BlockAck => "BA",
         FrameKind::BlockAckRequest => "BAR",
         FrameKind::Beacon => "BEACON",
+        FrameKind::AddbaRequest => "ADDBA-REQ",
+        FrameKind::AddbaResponse => "ADDBA-RESP",
         _ => "other",
     }
 }
@@ -549,6 +551,14 @@ impl Air {
                         )
                     }
                     Content::BlockAckRequest { start } => format!("from {start}"),
+                    Content::Agreement(AgreementFrame::Request { token, start, window }) => {
+                        let again = if ppdu.header.retry { " again" } else { "" };
+                        format!("{token}{again}: TID {}, {window} from {start}", ppdu.tid)
+                    }
+                    Content::Agreement(AgreementFrame::Response { token, is_accepted: true, window }) => {
+                        format!("{token}: {window}")
+                    }
+                    Content::Agreement(AgreementFrame::Response { token, .. }) => format!("{token}: declined"),
                 };
                 let (kind, to, nav) = (ppdu.header.kind, ppdu.header.to, ppdu.header.nav.as_micros());
                 self.note(at, &format!("{me} {} {what} to {} for {airtime}, nav {nav}", word(kind), self.names(to)));

@@ -1,0 +1,251 @@
+//! Agreements that are set up by frames: exchanges that a person can read, and promises whatever is lost.
+
+use super::air::{Air, Fate, Kind, at};
+use super::{
+    Sending, allocations, check_until, config, emlsr, losses, modes, of_window, sendings, through_the_first,
+    with_agreements,
+};
+use crate::edca::AccessCategory::{BestEffort, Voice};
+use crate::edca::{AgreementSetup, Allocation, Edca, EdcaConfig, RequestLink};
+use crate::frame::{Address, FrameKind};
+use airbraid_engine::Stream;
+use airbraid_units::{Bytes, Duration};
+use proptest::prelude::*;
+
+use FrameKind::{Ack, AddbaRequest, AddbaResponse, Data};
+
+fn by_frames(mut config: EdcaConfig) -> EdcaConfig {
+    config.aggregation.setup = AgreementSetup::Frames;
+    config
+}
+
+/// Two stations, and packets for the second.
+fn air_of(packets: u32) -> Air {
+    let mut air = Air::new(by_frames(config()), 2, 1);
+    (0..packets).for_each(|id| air.send(at(10), 0, 1, id, BestEffort));
+    air
+}
+
+/// The second station has another configuration.
+fn replace_second(air: &mut Air, config: EdcaConfig) {
+    let random = ["bk", "be", "vi", "vo"].map(|purpose| Stream::new(1, 1, purpose));
+    air.stations[1] = Edca::new(config, Address(1), random);
+}
+
+#[test]
+fn an_agreement_is_made_before_the_first_data() {
+    let mut air = air_of(5);
+    air.run(at(5_000));
+    air.reads("");
+}
+
+/// The request is lost, then its acknowledgement, then the first response, and its second acknowledgement.
+#[test]
+fn what_is_lost_of_a_setup_goes_again() {
+    let mut air = air_of(3);
+    air.fate = Box::new(|_, kind, nth, _| match kind {
+        AddbaRequest | AddbaResponse => nth == 1,
+        Ack => nth == 1 || nth == 3,
+        _ => false,
+    });
+    air.run(at(5_000));
+    air.reads("");
+}
+
+/// Nobody answers: packets go one by one, and a pause later the peer is asked again. What goes before that is numbered.
+#[test]
+fn packets_go_one_by_one_where_requests_are_lost() {
+    let mut air = air_of(2);
+    air.fate = Box::new(|now, kind, _, _| kind == AddbaRequest && now < at(100_000));
+    (2..5).for_each(|id| air.send(at(210_000), 0, 1, id, BestEffort));
+    air.run(at(300_000));
+    air.reads("");
+}
+
+/// The responses are lost. Packets wait for a second, then they go one by one.
+#[test]
+fn packets_wait_for_a_response() {
+    let mut air = air_of(2);
+    air.fate = Box::new(|now, kind, _, _| kind == AddbaResponse && now < at(1_000_000));
+    (2..5).for_each(|id| air.send(at(1_300_000), 0, 1, id, BestEffort));
+    air.run(at(2_000_000));
+    air.reads("");
+}
+
+/// The recipient has made an agreement that the originator does not have, and restores the order: it waits for the
+/// first packet, which is given up. The next request ends that.
+#[test]
+fn a_request_ends_the_wait_for_what_was_given_up() {
+    let mut air = air_of(3);
+    air.fate = Box::new(|now, kind, nth, _| match kind {
+        AddbaResponse => now < at(1_100_000),
+        Data => nth <= 7,
+        _ => false,
+    });
+    air.run(at(2_000_000));
+    let last: Vec<&str> = air.timeline.lines().skip_while(|line| !line.contains("RetryLimit")).collect();
+    air.timeline = last.join("\n");
+    air.reads("");
+}
+
+#[test]
+fn a_station_without_agreements_declines() {
+    let mut air = air_of(3);
+    let mut single = config();
+    single.aggregation.ampdu = None;
+    replace_second(&mut air, single);
+    air.run(at(1_000_000));
+    air.reads("");
+}
+
+#[test]
+fn the_shorter_window_counts() {
+    for (first, second) in [(256, 16), (16, 256)] {
+        let mut air = Air::new(by_frames(of_window(first)), 2, 1);
+        replace_second(&mut air, by_frames(of_window(second)));
+        (0..40).for_each(|id| air.send(at(10), 0, 1, id, BestEffort));
+        air.run(at(20_000));
+        let longest = air.timeline.lines().filter(|line| line.contains("DATA")).count();
+        assert_eq!((air.delivered.len(), longest), (40, 3), "{}", air.timeline);
+        assert!(air.timeline.contains("DATA 0..=15 to B") && air.timeline.contains("ADDBA-RESP 1: 16 to A"));
+    }
+}
+
+#[test]
+fn each_tid_has_an_agreement_of_its_own() {
+    let mut air = air_of(3);
+    (3..6).for_each(|id| air.send(at(10), 0, 1, id, Voice));
+    (6..9).for_each(|id| air.send(at(10), 1, 0, id, BestEffort));
+    air.run(at(20_000));
+    assert_eq!(air.delivered.len(), 9);
+    assert_eq!([0, 1].map(|station| air.stations[station].counts().agreements), [2, 1], "{}", air.timeline);
+}
+
+/// The links of a device take turns: what one has lost the other sends.
+#[test]
+fn an_agreement_of_a_device_is_made_over_any_link() {
+    let mut air = Air::of_devices(by_frames(config()), 2, 2, RequestLink::OfData, 1);
+    air.outage = Some((0, at(0)..at(1_000_000)));
+    (0..4).for_each(|id| air.send(at(10), 0, 1, id, BestEffort));
+    air.run(at(1_300));
+    air.reads("");
+}
+
+/// A device with one radio is called to a link by an MU-RTS, as for data.
+#[test]
+fn a_device_with_one_radio_is_called_for_a_request() {
+    let modes = [None, Some(emlsr(32, 128, 5_484))];
+    let mut air = Air::of_modes(by_frames(config()), &modes, 2, (RequestLink::OfData, Allocation::Shared), 1);
+    (0..4).for_each(|id| air.send(at(0), 0, 1, id, BestEffort));
+    air.run(at(3_000));
+    air.reads("");
+}
+
+#[test]
+fn with_losses_of_any_rate_an_agreement_is_made_in_the_end() {
+    for (seed, permille) in [(1, 0), (2, 500), (3, 800), (4, 900)] {
+        let mut air = Air::new(by_frames(config()), 2, seed);
+        let mut random = Stream::new(seed, 0, "loss");
+        air.fate = Box::new(move |_, kind, _, _| kind != Data && random.up_to(999) < permille);
+        (0..20_000).for_each(|id| air.send(at(1_000 * u64::from(id)), 0, 1, id, BestEffort));
+        air.run(at(30_000_000));
+        let counts = air.stations[0].counts();
+        assert_eq!(counts.agreements, 1, "{permille}: {counts:?}");
+        assert!(air.delivered.is_sorted(), "{permille}");
+    }
+}
+
+/// Draws what is lost, of data and answers until the channel heals, and of setup frames for ever, as of their answers.
+fn setup_losses(seed: u64, permille: [u32; 3], of_setup: u32) -> Fate {
+    let mut others = losses(seed, permille, 60_000);
+    let mut random = Stream::new(seed, 0, "setup");
+    Box::new(move |now, kind, nth, place| match kind {
+        AddbaRequest | AddbaResponse => random.up_to(999) < of_setup,
+        _ => others(now, kind, nth, place),
+    })
+}
+
+/// Time by which everything has its fate \[us\].
+const END: u64 = 90_000_000;
+
+fn rates() -> impl Strategy<Value = u32> {
+    prop_oneof![3 => 0u32..900, 1 => Just(1_000)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn setup_frames_may_be_lost_at_any_rate(
+        config in with_agreements(),
+        seed: u64,
+        permille in [0u32..700, 0u32..700, 0u32..700],
+        of_setup in rates(),
+        packets in sendings(),
+    ) {
+        let mut air = Air::new(by_frames(config), 3, seed);
+        air.fate = setup_losses(seed, permille, of_setup);
+        check_until(END, air, &packets)?;
+    }
+
+    #[test]
+    fn links_of_any_mode_set_up_agreements(
+        config in with_agreements(),
+        seed: u64,
+        links in 2u32..4,
+        modes in (modes(), modes()),
+        allocation in allocations(),
+        requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
+        permille in [0u32..500, 0u32..500, 0u32..500],
+        of_setup in rates(),
+        outage in (0usize..3, 0u64..40_000, 0u64..40_000),
+        packets in sendings(),
+    ) {
+        let packets: Vec<Sending> = through_the_first(&packets);
+        let modes = [None, modes.0, modes.1];
+        let mut air = Air::of_modes(by_frames(config), &modes, links, (requests, allocation), seed);
+        air.fate = setup_losses(seed, permille, of_setup);
+        air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
+        check_until(END, air, &packets)?;
+    }
+
+    #[test]
+    fn devices_of_which_one_link_is_awake_set_up_agreements(
+        config in with_agreements(),
+        seed: u64,
+        links in 2u32..4,
+        delays in (0u64..3_000, 0u64..3_000),
+        permille in [0u32..500, 0u32..500, 0u32..500],
+        of_setup in rates(),
+        outage in (0usize..3, 0u64..40_000, 0u64..40_000),
+        packets in sendings(),
+    ) {
+        let packets = through_the_first(&packets);
+        let [one, other] = [delays.0, delays.1].map(|us| Kind::Single(Duration::from_micros(us)));
+        let ways = (RequestLink::Any, Allocation::Shared);
+        let mut air = Air::of_devices_in(by_frames(config), &[Kind::Str, one, other], links, ways, seed);
+        air.fate = setup_losses(seed, permille, of_setup);
+        air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
+        check_until(END, air, &packets)?;
+    }
+
+    #[test]
+    fn links_that_disturb_each_other_set_up_agreements(
+        config in with_agreements(),
+        seed: u64,
+        links in 2u32..4,
+        coupled in (any::<bool>(), any::<bool>()),
+        allocation in allocations(),
+        permille in [0u32..500, 0u32..500, 0u32..500],
+        of_setup in rates(),
+        packets in sendings(),
+    ) {
+        let ways = (RequestLink::OfData, allocation);
+        let mut air = Air::of_modes(by_frames(config), &[None; 3], links, ways, seed);
+        for station in [(coupled.0, 1), (coupled.1, 2)].into_iter().filter(|pair| pair.0).map(|pair| pair.1) {
+            air.couple(station);
+        }
+        air.fate = setup_losses(seed, permille, of_setup);
+        check_until(END, air, &packets)?;
+    }
+}
