@@ -14,7 +14,7 @@ use super::category::AccessCategory;
 use super::frames::AgreementFrame;
 use crate::duplicate::DuplicateFilter;
 use crate::frame::Address;
-use airbraid_units::{Duration, Instant};
+use airbraid_units::{Duration, Instant, metrics};
 
 /// The category of management frames to stations with QoS (802.11-2020, 10.2.3.2).
 pub(super) const CATEGORY: AccessCategory = AccessCategory::Voice;
@@ -27,6 +27,32 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// has made one, and whose response was lost, takes a number for an old one that is 2048 ahead of its window
 /// (10.25.6.6.1), and the longest window has 1024.
 const LOST_MAX: u16 = 1_024;
+
+metrics! {
+    /// Counters of the setup of agreements by frames.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct AgreementStats {
+        /// Requests for agreements sent (ADDBA Request), retries included.
+        pub addba_requests: u64 = sum,
+        /// Responses to such requests sent (ADDBA Response), retries included.
+        pub addba_responses: u64 = sum,
+        /// Agreements made, as the originator of the data.
+        pub agreements: u64 = sum,
+        /// Requests for agreements in vain: given up at the retry limit, without a response in time, or declined.
+        pub agreement_failures: u64 = sum,
+        /// Time for which packets of a peer and TID waited for an agreement, whatever came of it.
+        pub agreement_wait: Duration = sum "agreement_wait_s",
+    }
+}
+
+impl AgreementStats {
+    /// A request has come to its end.
+    pub(super) fn on_end(&mut self, now: Instant, wanted: &Wanted, is_accepted: bool) {
+        self.agreements += u64::from(is_accepted);
+        self.agreement_failures += u64::from(!is_accepted);
+        self.agreement_wait += now.saturating_since(wanted.since);
+    }
+}
 
 /// The state of an agreement that there is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +73,8 @@ pub(super) struct Wanted {
     pub to: Address,
     pub tid: u8,
     step: Step,
+    /// When it was asked for last.
+    since: Instant,
     /// MPDUs in a row that were given up.
     lost: u16,
     /// Whether one was given up for which the recipient may wait: if a request has come and its response has not, it
@@ -104,7 +132,7 @@ impl Setups {
     /// A peer is to be asked, unless it is already.
     pub fn want(&mut self, now: Instant, to: Address, tid: u8) {
         if self.find(to, tid).is_none() {
-            self.wanted.push(Wanted { to, tid, step: Step::Apart(now), lost: 0, may_wait: false });
+            self.wanted.push(Wanted { to, tid, step: Step::Apart(now), since: now, lost: 0, may_wait: false });
         }
     }
 
@@ -127,12 +155,12 @@ impl Setups {
     }
 
     /// Begins to ask for an agreement of this window.
-    pub fn ask(&mut self, to: Address, tid: u8, window: u16) {
+    pub fn ask(&mut self, now: Instant, to: Address, tid: u8, window: u16) {
         // 0 is no token.
         let token = self.token % u8::MAX + 1;
         self.token = token;
         if let Some(wanted) = self.find(to, tid) {
-            wanted.step = Step::Asks(token);
+            (wanted.step, wanted.since) = (Step::Asks(token), now);
         }
         self.add(to, tid, AgreementFrame::Request { token, start: 0, window });
     }
@@ -152,9 +180,7 @@ impl Setups {
     /// A frame that is not settled yet, by its peer and TID and by what its PPDU says.
     pub fn frame(&mut self, to: Address, tid: u8, content: AgreementFrame) -> Option<&mut SetupFrame> {
         let key = |content: AgreementFrame| (content.is_request(), content.token());
-        let is_it = |frame: &&mut SetupFrame| {
-            (frame.to, frame.tid) == (to, tid) && key(frame.content) == key(content)
-        };
+        let is_it = |frame: &&mut SetupFrame| (frame.to, frame.tid) == (to, tid) && key(frame.content) == key(content);
         self.frames.iter_mut().find(is_it)
     }
     /// A sequence number of the device.
@@ -191,18 +217,19 @@ impl Setups {
         Some(*wanted)
     }
 
-    /// A response has come; returns whether it belongs to what was asked last.
-    pub fn on_response(&mut self, from: Address, tid: u8, token: u8, is_accepted: bool) -> bool {
-        let Some(wanted) = self.find(from, tid) else { return false };
+    /// A response has come; returns the agreement, if it belongs to what was asked last.
+    pub fn on_response(&mut self, from: Address, tid: u8, token: u8, is_accepted: bool) -> Option<Wanted> {
+        let wanted = self.find(from, tid)?;
         if !matches!(wanted.step, Step::Asks(asked) | Step::Awaits(asked, _) if asked == token) {
-            return false;
+            return None;
         }
         (wanted.step, wanted.may_wait, wanted.lost) = (Step::Declined, false, 0);
+        let wanted = *wanted;
         self.drop_frame(from, tid, true);
         if is_accepted {
             self.wanted.retain(|wanted| (wanted.to, wanted.tid) != (from, tid));
         }
-        true
+        Some(wanted)
     }
 
     /// A request has come; returns whether it is new.
@@ -241,7 +268,7 @@ mod tests {
     fn asking() -> Setups {
         let mut setups = Setups::default();
         setups.want(ms(0), PEER, 0);
-        setups.ask(PEER, 0, 64);
+        setups.ask(ms(0), PEER, 0, 64);
         setups
     }
     fn request(setups: &Setups) -> AgreementFrame {
@@ -251,9 +278,9 @@ mod tests {
     #[test]
     fn a_response_counts_with_the_token_of_the_last_request() {
         let mut setups = asking();
-        assert!(!setups.on_response(PEER, 0, 9, true) && !setups.on_response(PEER, 1, 1, true));
-        assert!(setups.on_response(PEER, 0, 1, true) && setups.free().next().is_none());
-        assert!(!setups.on_response(PEER, 0, 1, true), "there is nothing to be agreed any more");
+        assert!(setups.on_response(PEER, 0, 9, true).is_none() && setups.on_response(PEER, 1, 1, true).is_none());
+        assert!(setups.on_response(PEER, 0, 1, true).is_some() && setups.free().next().is_none());
+        assert!(setups.on_response(PEER, 0, 1, true).is_none(), "there is nothing to be agreed any more");
     }
 
     #[test]
@@ -265,7 +292,7 @@ mod tests {
         assert!(setups.overdue(ms(1_002)).is_none());
         assert_eq!(setups.overdue(ms(1_003)).map(|wanted| wanted.window()), Some(1));
         assert_eq!((setups.alarm(|_| true), setups.alarm(|_| false)), (Some(ms(1_203)), None));
-        assert!(!setups.on_response(PEER, 0, 1, true), "it is too late");
+        assert!(setups.on_response(PEER, 0, 1, true).is_none(), "it is too late");
     }
 
     #[test]
@@ -300,7 +327,7 @@ mod tests {
         let mut setups = asking();
         for _ in 0..600 {
             setups.give_up(ms(0), PEER, 0, true);
-            setups.ask(PEER, 0, 64);
+            setups.ask(ms(0), PEER, 0, 64);
             assert_ne!(request(&setups).token(), 0);
         }
     }

@@ -40,10 +40,13 @@ mod single;
 mod tests;
 mod traffic;
 
+pub use agreement::AgreementStats;
 pub use allocation::Allocation;
 pub use beacon::BEACON_INTERVAL_TU;
 pub use category::AccessCategory;
-pub use config::{AggregationConfig, AgreementSetup, Bandwidth, EdcaConfig, FunctionConfig, Repair, RequestLink, window_max};
+pub use config::{
+    AggregationConfig, AgreementSetup, Bandwidth, EdcaConfig, FunctionConfig, Repair, RequestLink, window_max,
+};
 pub use emlsr::Emlsr;
 pub use frames::{AgreementFrame, BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
 pub use multi_link::MultiLink;
@@ -113,14 +116,6 @@ metrics! {
         pub block_acks: u64 = sum,
         /// Block acknowledgement requests sent.
         pub block_ack_requests: u64 = sum,
-        /// Requests for agreements sent (ADDBA Request), retries included.
-        pub addba_requests: u64 = rare,
-        /// Responses to such requests sent (ADDBA Response), retries included.
-        pub addba_responses: u64 = rare,
-        /// Agreements made by frames, as the originator of the data.
-        pub agreements: u64 = rare,
-        /// Requests for agreements given up at the retry limit, or without a response in time.
-        pub setup_failures: u64 = rare,
         /// TXOPs after which packets waited for a window that was full.
         pub window_stalls: u64 = sum,
         /// Accesses lost to a higher category of the same station, or to its beacon.
@@ -170,6 +165,7 @@ pub struct Edca<P> {
     outputs: VecDeque<MacOutput<P>>,
     stats: MacStats,
     counts: EdcaStats,
+    setup_counts: AgreementStats,
     duplicates: DuplicateFilter,
     /// The same of QoS data without agreement, by sender and TID.
     single_duplicates: DuplicateFilter,
@@ -200,6 +196,7 @@ impl<P: Packet + Copy> Edca<P> {
             outputs: VecDeque::with_capacity(8),
             stats: MacStats::default(),
             counts: EdcaStats::default(),
+            setup_counts: AgreementStats::default(),
             duplicates: DuplicateFilter::default(),
             single_duplicates: DuplicateFilter::default(),
             next_sequence: 0,
@@ -251,6 +248,11 @@ impl<P: Packet + Copy> Edca<P> {
     }
     pub fn counts(&self) -> &EdcaStats {
         &self.counts
+    }
+    /// Counts of the setup of agreements, where that is done by frames.
+    pub fn agreement_counts(&self) -> Option<&AgreementStats> {
+        let is_by_frames = self.planner.config.aggregation.setup == AgreementSetup::Frames;
+        is_by_frames.then_some(&self.setup_counts)
     }
     /// MSDUs that wait or are not acknowledged yet.
     pub fn queue_len(&self) -> usize {

@@ -6,8 +6,8 @@ use super::category::AccessCategory;
 use super::coupling::Room;
 use super::exchange::Exchange;
 use super::frames::{AgreementFrame, Content, Ppdu, SEQUENCES, Vector};
-use super::plan::{Answer, Planned};
 use super::link::LinkId;
+use super::plan::{Answer, Planned};
 use super::traffic::{QueueId, Traffic};
 use super::{Edca, Timer};
 use crate::alarm::Alarm;
@@ -30,7 +30,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// Whatever is due of agreements: those that are asked for in vain, and those that are to be asked for.
     pub(super) fn settle_setups(&mut self, now: Instant) {
         while let Some(wanted) = self.traffic.setups.as_mut().and_then(|setups| setups.overdue(now)) {
-            self.go_single(now, &wanted);
+            self.fail_setup(now, &wanted);
         }
         while let Some(id) = self.traffic.ask_next(now) {
             let category = AccessCategory::of_priority(self.traffic.queue(id).tid);
@@ -45,7 +45,8 @@ impl<P: Packet + Copy> Edca<P> {
     }
 
     /// There is no agreement for now: MPDUs go one by one.
-    fn go_single(&mut self, now: Instant, wanted: &Wanted) {
+    fn fail_setup(&mut self, now: Instant, wanted: &Wanted) {
+        self.setup_counts.on_end(now, wanted, false);
         let Some(id) = self.traffic.find(wanted.to, wanted.tid) else { return };
         self.traffic.queue_mut(id).originator.set_window(wanted.window());
         self.open_window(now, id);
@@ -116,9 +117,8 @@ impl<P: Packet + Copy> Edca<P> {
         if let Some(frame) = self.traffic.setups.as_mut().and_then(|setups| setups.frame(to, tid, content)) {
             frame.attempts += 1;
         }
-        let count =
-            if content.is_request() { &mut self.counts.addba_requests } else { &mut self.counts.addba_responses };
-        *count += 1;
+        let counts = &mut self.setup_counts;
+        *if content.is_request() { &mut counts.addba_requests } else { &mut counts.addba_responses } += 1;
     }
 
     /// A setup frame is acknowledged.
@@ -141,8 +141,7 @@ impl<P: Packet + Copy> Edca<P> {
         if limit.is_some_and(|limit| frame.attempts >= limit)
             && let Some(wanted) = setups.give_up(now, to, tid, content.is_request())
         {
-            self.counts.setup_failures += 1;
-            self.go_single(now, &wanted);
+            self.fail_setup(now, &wanted);
         }
     }
 
@@ -177,11 +176,9 @@ impl<P: Packet + Copy> Edca<P> {
             }
             AgreementFrame::Response { token, is_accepted, window } => {
                 let setups = self.traffic.setups.as_mut();
-                if !setups.is_some_and(|setups| setups.on_response(from, tid, token, is_accepted)) {
-                    return;
-                }
-                let Some(id) = self.traffic.find(from, tid) else { return };
-                self.counts.agreements += u64::from(is_accepted);
+                let wanted = setups.and_then(|setups| setups.on_response(from, tid, token, is_accepted));
+                let (Some(wanted), Some(id)) = (wanted, self.traffic.find(from, tid)) else { return };
+                self.setup_counts.on_end(now, &wanted, is_accepted);
                 self.traffic.agree(id, is_accepted.then_some(window));
                 self.open_window(now, id);
             }
@@ -217,7 +214,7 @@ impl<P: Packet + Copy> Traffic<P> {
     fn ask_next(&mut self, now: Instant) -> Option<QueueId> {
         let Wanted { to, tid, .. } = self.setups.as_deref()?.due(now, |wanted| self.has_data(wanted))?;
         let (id, window) = (self.find(to, tid)?, self.window);
-        self.setups.as_mut()?.ask(to, tid, window);
+        self.setups.as_mut()?.ask(now, to, tid, window);
         self.queue_mut(id).originator.set_window(0);
         Some(id)
     }

@@ -3,7 +3,8 @@
 //! medium of its own: then the stations of a device stand side by side, and the first gives it its address.
 
 use super::super::{
-    AccessCategory, AgreementFrame, Allocation, Content, Edca, EdcaConfig, Emlsr, MpduSet, MultiLink, PeerTraits, Ppdu, RequestLink,
+    AccessCategory, AgreementFrame, Allocation, Content, Edca, EdcaConfig, Emlsr, MpduSet, MultiLink, PeerTraits, Ppdu,
+    RequestLink,
 };
 use crate::frame::{Address, Frame, FrameKind};
 use crate::service::{MacInput, MacOutput, Msdu, Outcome};
@@ -533,6 +534,7 @@ impl Air {
             }
             MacOutput::TransmitPpdu { ppdu, at, airtime, .. } => {
                 *self.counts.entry(word(ppdu.header.kind)).or_default() += 1;
+                let again = if ppdu.header.retry { " again" } else { "" };
                 let what = match &ppdu.content {
                     Content::Data(data) => {
                         let numbers: Vec<u16> = data.mpdus().iter().map(|mpdu| mpdu.sequence).collect();
@@ -552,13 +554,12 @@ impl Air {
                     }
                     Content::BlockAckRequest { start } => format!("from {start}"),
                     Content::Agreement(AgreementFrame::Request { token, start, window }) => {
-                        let again = if ppdu.header.retry { " again" } else { "" };
-                        format!("{token}{again}: TID {}, {window} from {start}", ppdu.tid)
+                        format!("{token}: TID {}, {window} from {start}{again}", ppdu.tid)
                     }
                     Content::Agreement(AgreementFrame::Response { token, is_accepted: true, window }) => {
-                        format!("{token}: {window}")
+                        format!("{token}: {window}{again}")
                     }
-                    Content::Agreement(AgreementFrame::Response { token, .. }) => format!("{token}: declined"),
+                    Content::Agreement(AgreementFrame::Response { token, .. }) => format!("{token}: declined{again}"),
                 };
                 let (kind, to, nav) = (ppdu.header.kind, ppdu.header.to, ppdu.header.nav.as_micros());
                 self.note(at, &format!("{me} {} {what} to {} for {airtime}, nav {nav}", word(kind), self.names(to)));
