@@ -189,7 +189,7 @@ impl Timeline {
     fn frame(&mut self, out: &mut Vec<u8>, what: &str, arrow: &str, frame: &FrameLine) {
         out.extend_from_slice(what.as_bytes());
         out.extend_from_slice(frame.kind.as_bytes());
-        (frame.kind.len()..KIND_WIDTH.max(frame.kind.len() + 1)).for_each(|_| out.push(b' '));
+        (frame.kind.len()..KIND_WIDTH).for_each(|_| out.push(b' '));
         out.extend_from_slice(arrow.as_bytes());
         out.extend_from_slice(frame.peer.map_or(self.everybody.as_str(), |peer| self.name(peer)).as_bytes());
         out.extend_from_slice(b"  ");
