@@ -62,8 +62,8 @@ fn any_radio() -> impl Strategy<Value = Radio> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Where nothing is lost, the packets that are missing are those of the setup, give or take a PPDU of each link that
-    /// has not ended yet.
+    /// Where nothing is lost, the packets that are missing are those of the setup, give or take a PPDU of each link
+    /// that has not ended yet.
     #[test]
     fn a_setup_costs_its_time_and_nothing_more(radio in any_radio(), links in 1usize..3, seed in 0u64..1_000_000) {
         let links = if radio.0 == "802.11be" { links } else { 1 };

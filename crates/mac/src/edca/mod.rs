@@ -130,6 +130,8 @@ metrics! {
         pub airtime_vi: Duration = sum "airtime_vi_s",
         /// The same of voice.
         pub airtime_vo: Duration = sum "airtime_vo_s",
+        /// Those of the setup of agreements, apart: they are told where that is done by frames.
+        pub setup: AgreementStats,
     }
 }
 
@@ -165,7 +167,6 @@ pub struct Edca<P> {
     outputs: VecDeque<MacOutput<P>>,
     stats: MacStats,
     counts: EdcaStats,
-    setup_counts: AgreementStats,
     duplicates: DuplicateFilter,
     /// The same of QoS data without agreement, by sender and TID.
     single_duplicates: DuplicateFilter,
@@ -196,7 +197,6 @@ impl<P: Packet + Copy> Edca<P> {
             outputs: VecDeque::with_capacity(8),
             stats: MacStats::default(),
             counts: EdcaStats::default(),
-            setup_counts: AgreementStats::default(),
             duplicates: DuplicateFilter::default(),
             single_duplicates: DuplicateFilter::default(),
             next_sequence: 0,
@@ -252,7 +252,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// Counts of the setup of agreements, where that is done by frames.
     pub fn agreement_counts(&self) -> Option<&AgreementStats> {
         let is_by_frames = self.planner.config.aggregation.setup == AgreementSetup::Frames;
-        is_by_frames.then_some(&self.setup_counts)
+        is_by_frames.then_some(&self.counts.setup)
     }
     /// MSDUs that wait or are not acknowledged yet.
     pub fn queue_len(&self) -> usize {

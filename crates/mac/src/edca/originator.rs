@@ -1,8 +1,9 @@
 //! The sending end of a traffic identifier towards one peer: sequence numbers, the window of MPDUs that are not
 //! acknowledged yet, and what must be sent again (802.11-2020, 10.25.6.3 and 10.25.6.7).
 //!
-//! Without an agreement the window is one MPDU, and none while one is being set up. The window never passes its oldest MPDU: nothing beyond is numbered
-//! before that one is acknowledged or given up. It knows of no link: several may send from one window.
+//! Without an agreement the window is one MPDU, and none while one is being set up. The window never passes its oldest
+//! MPDU: nothing beyond is numbered before that one is acknowledged or given up. It knows of no link: several may send
+//! from one window.
 
 use super::frames::{BlockAck, SEQUENCES, ahead};
 use super::link::LinkId;

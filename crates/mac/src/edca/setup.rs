@@ -46,7 +46,7 @@ impl<P: Packet + Copy> Edca<P> {
 
     /// There is no agreement for now: MPDUs go one by one.
     fn fail_setup(&mut self, now: Instant, wanted: &Wanted) {
-        self.setup_counts.on_end(now, wanted, false);
+        self.counts.setup.on_end(now, wanted, false);
         let Some(id) = self.traffic.find(wanted.to, wanted.tid) else { return };
         self.traffic.queue_mut(id).originator.set_window(wanted.window());
         self.open_window(now, id);
@@ -117,7 +117,7 @@ impl<P: Packet + Copy> Edca<P> {
         if let Some(frame) = self.traffic.setups.as_mut().and_then(|setups| setups.frame(to, tid, content)) {
             frame.attempts += 1;
         }
-        let counts = &mut self.setup_counts;
+        let counts = &mut self.counts.setup;
         *if content.is_request() { &mut counts.addba_requests } else { &mut counts.addba_responses } += 1;
     }
 
@@ -178,7 +178,7 @@ impl<P: Packet + Copy> Edca<P> {
                 let setups = self.traffic.setups.as_mut();
                 let wanted = setups.and_then(|setups| setups.on_response(from, tid, token, is_accepted));
                 let (Some(wanted), Some(id)) = (wanted, self.traffic.find(from, tid)) else { return };
-                self.setup_counts.on_end(now, &wanted, is_accepted);
+                self.counts.setup.on_end(now, &wanted, is_accepted);
                 self.traffic.agree(id, is_accepted.then_some(window));
                 self.open_window(now, id);
             }

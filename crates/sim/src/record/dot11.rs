@@ -187,17 +187,13 @@ pub fn append_header(out: &mut Vec<u8>, frame: &MacHeader) {
         }
         MacKind::Beacon { seq } => {
             header(BEACON, 0);
-            out.extend(from);
-            out.extend(from);
-            out.extend(((seq & 0xfff) << 4).to_le_bytes());
+            append_rest(out, [from, from], seq);
         }
         MacKind::Agreement { bss, seq, retry, body } => {
             // A management frame says by its third address alone which set it belongs to (9.3.3.1).
             let (_, third) = bss.fields(to, from);
             header(ACTION, if retry { RETRY } else { 0 });
-            out.extend(from);
-            out.extend(third);
-            out.extend(((seq & 0xfff) << 4).to_le_bytes());
+            append_rest(out, [from, third], seq);
             body.append(out);
         }
         MacKind::Data { bss, power_management, seq, retry, has_body, qos } => {
@@ -205,13 +201,17 @@ pub fn append_header(out: &mut Vec<u8>, frame: &MacHeader) {
             let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
             let flags = direction | flag(retry, RETRY) | flag(power_management, POWER_MANAGEMENT);
             header(data_control(qos.is_some(), has_body), flags);
-            out.extend(from);
-            out.extend(third);
-            out.extend(((seq & 0xfff) << 4).to_le_bytes());
+            append_rest(out, [from, third], seq);
             // The ack policy is Normal Ack, or Implicit BAR in an A-MPDU: both are 0.
             out.extend(qos.iter().flat_map(|qos| [qos.tid | if qos.is_amsdu { AMSDU_PRESENT } else { 0 }, 0]));
         }
     }
+}
+
+/// Appends the second and the third address, and the sequence number.
+fn append_rest(out: &mut Vec<u8>, addresses: [[u8; 6]; 2], seq: u16) {
+    out.extend(addresses.concat());
+    out.extend(((seq & 0xfff) << 4).to_le_bytes());
 }
 
 const fn data_control(is_qos: bool, has_body: bool) -> u8 {

@@ -9,7 +9,7 @@ use crate::edca::AccessCategory::{BestEffort, Voice};
 use crate::edca::{AgreementSetup, Allocation, Edca, EdcaConfig, RequestLink};
 use crate::frame::{Address, FrameKind};
 use airbraid_engine::Stream;
-use airbraid_units::{Bytes, Duration};
+use airbraid_units::Duration;
 use proptest::prelude::*;
 
 use FrameKind::{Ack, AddbaRequest, AddbaResponse, Data};
