@@ -23,6 +23,9 @@ pub(super) const CATEGORY: AccessCategory = AccessCategory::Voice;
 const RESPONSE_TIMEOUT: Duration = Duration::from_millis(1_000);
 /// Time after a failure before the next request, which the standard leaves open: ns-3's default.
 const PAUSE: Duration = Duration::from_millis(200);
+/// Doublings of that pause where no data wait: up to 13 s, as long as Linux pauses (15 s), so that a peer that is gone
+/// costs nothing that counts.
+const DOUBLINGS_MAX: u32 = 6;
 /// Single MPDUs in a row that are given up, behind which nothing is sent before there is an agreement. A recipient that
 /// has made one, and whose response was lost, takes a number for an old one that is 2048 ahead of its window
 /// (10.25.6.6.1), and the longest window has 1024.
@@ -73,8 +76,9 @@ pub(super) struct Wanted {
     pub to: Address,
     pub tid: u8,
     step: Step,
-    /// When it was asked for last.
+    /// When it was asked for last, and how often that was in vain.
     since: Instant,
+    failures: u32,
     /// MPDUs in a row that were given up.
     lost: u16,
     /// Whether one was given up for which the recipient may wait: if a request has come and its response has not, it
@@ -88,10 +92,17 @@ impl Wanted {
         let is_open = matches!(self.step, Step::Apart(_) | Step::Declined) && self.lost < LOST_MAX;
         if is_open { 1 } else { 0 }
     }
-    /// When it is to be asked for, if there are data.
+    /// The state after a failure.
+    fn fail(&mut self, now: Instant) -> Self {
+        (self.step, self.failures) = (Step::Apart(now + PAUSE), self.failures + 1);
+        *self
+    }
+    /// When it is to be asked for, by whether there are data.
     fn due(&self, has_data: bool) -> Option<Instant> {
+        let doublings = self.failures.saturating_sub(1).min(DOUBLINGS_MAX);
         match self.step {
-            Step::Apart(from) if has_data || self.may_wait => Some(from),
+            Step::Apart(from) if has_data => Some(from),
+            Step::Apart(from) if self.may_wait => Some(from + PAUSE * ((1 << doublings) - 1)),
             _ => None,
         }
     }
@@ -132,7 +143,15 @@ impl Setups {
     /// A peer is to be asked, unless it is already.
     pub fn want(&mut self, now: Instant, to: Address, tid: u8) {
         if self.find(to, tid).is_none() {
-            self.wanted.push(Wanted { to, tid, step: Step::Apart(now), since: now, lost: 0, may_wait: false });
+            self.wanted.push(Wanted {
+                to,
+                tid,
+                step: Step::Apart(now),
+                since: now,
+                failures: 0,
+                lost: 0,
+                may_wait: false,
+            });
         }
     }
 
@@ -204,17 +223,13 @@ impl Setups {
     /// A frame is given up; returns the agreement that was asked for in vain.
     pub fn give_up(&mut self, now: Instant, to: Address, tid: u8, is_request: bool) -> Option<Wanted> {
         self.drop_frame(to, tid, is_request);
-        let wanted = self.find(to, tid).filter(|_| is_request)?;
-        wanted.step = Step::Apart(now + PAUSE);
-        Some(*wanted)
+        Some(self.find(to, tid).filter(|_| is_request)?.fail(now))
     }
 
     /// An agreement whose response is overdue.
     pub fn overdue(&mut self, now: Instant) -> Option<Wanted> {
         let is_late = |wanted: &&mut Wanted| matches!(wanted.step, Step::Awaits(_, until) if until <= now);
-        let wanted = self.wanted.iter_mut().find(is_late)?;
-        wanted.step = Step::Apart(now + PAUSE);
-        Some(*wanted)
+        Some(self.wanted.iter_mut().find(is_late)?.fail(now))
     }
 
     /// A response has come; returns the agreement, if it belongs to what was asked last.
@@ -304,6 +319,22 @@ mod tests {
         assert_eq!(setups.alarm(|_| false), Some(ms(205)));
         setups.on_single(PEER, 0, false);
         assert!(setups.due(ms(205), |_| false).is_some(), "what comes behind does not mend it");
+    }
+
+    #[test]
+    fn without_data_the_pause_doubles() {
+        let mut setups = asking();
+        setups.on_single(PEER, 0, true);
+        let pauses = (0..9).map(|_| {
+            setups.give_up(ms(0), PEER, 0, true);
+            assert_eq!(setups.alarm(|_| true), Some(ms(200)), "with data");
+            setups.ask(ms(0), PEER, 0, 64);
+            setups.give_up(ms(0), PEER, 0, true);
+            setups.alarm(|_| false).unwrap()
+        });
+        let pauses: Vec<Instant> = pauses.collect();
+        assert_eq!(pauses[..3], [400, 1_600, 6_400].map(ms));
+        assert_eq!(pauses[3..], [ms(12_800); 6]);
     }
 
     #[test]

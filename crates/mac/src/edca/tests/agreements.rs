@@ -310,7 +310,7 @@ fn setup_losses(seed: u64, permille: [u32; 3], of_setup: u32) -> Fate {
 }
 
 /// Time by which everything has its fate \[us\].
-const END: u64 = 90_000_000;
+const END: u64 = 900_000_000;
 
 fn rates() -> impl Strategy<Value = u32> {
     prop_oneof![3 => 0u32..900, 1 => Just(1_000)]
