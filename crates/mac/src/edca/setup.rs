@@ -226,13 +226,19 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// The setup frames that a link may send. A request waits until what was numbered before it has its fate, for it
     /// says where the agreement begins.
-    pub(super) fn setup_frames(&self, link: LinkId) -> impl Iterator<Item = &SetupFrame> {
+    fn setup_frames(&self, link: LinkId) -> impl Iterator<Item = &SetupFrame> {
         let is_next = |frame: &SetupFrame| {
             let begins = || self.find(frame.to, frame.tid).is_none_or(|id| self.queue(id).originator.len() == 0);
             !frame.content.is_request() || begins()
         };
         let free = self.setups.iter().flat_map(|setups| setups.free());
         free.filter(move |frame| self.is_heard(frame.to, frame.tid, link) && is_next(frame))
+    }
+
+    /// Whether a category of a link has a setup frame to send: any, or one that was lost.
+    #[cold]
+    pub(super) fn has_setup_frame(&self, category: AccessCategory, link: LinkId, is_lost: bool) -> bool {
+        category == CATEGORY && self.setup_frames(link).any(|frame| frame.attempts > 0 || !is_lost)
     }
 
     /// The room on a link for a setup frame.

@@ -1,7 +1,7 @@
 //! The upper part of an EDCA station: packets that wait, by peer and traffic identifier, with the agreements of each.
 //! It knows of no medium and no link; a device with several links has one of these and several of those.
 
-use super::agreement::{CATEGORY, Setups};
+use super::agreement::Setups;
 use super::category::{AccessCategory, TIDS};
 use super::config::{AgreementSetup, EdcaConfig, RequestLink, window_max};
 use super::coupling::{Coupling, Room};
@@ -497,7 +497,7 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn can_send(&self, category: AccessCategory, link: LinkId) -> bool {
         let says = |awake: &OneAwake| awake.says(link, category).is_some();
         self.by_category[category.index()].iter().any(|id| self.queue(*id).can_send(link))
-            || (category == CATEGORY && self.setup_frames(link).next().is_some())
+            || (self.setups.is_some() && self.has_setup_frame(category, link, false))
             || self.awake.as_deref().is_some_and(says)
     }
 
@@ -505,7 +505,7 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn has_lost(&self, category: AccessCategory, link: LinkId) -> bool {
         let is_lost = |queue: &TrafficQueue<P>| queue.links.contains(link) && queue.originator.has_waiting();
         self.by_category[category.index()].iter().any(|id| is_lost(self.queue(*id)))
-            || (category == CATEGORY && self.setup_frames(link).any(|frame| frame.attempts > 0))
+            || (self.setups.is_some() && self.has_setup_frame(category, link, true))
     }
 
     /// Whether packets of a category wait for a window that is full.
