@@ -299,9 +299,9 @@ fn with_losses_of_any_rate_an_agreement_is_made_in_the_end() {
     }
 }
 
-/// Draws what is lost, of data and answers until the channel heals, and of setup frames for ever, as of their answers.
-fn setup_losses(seed: u64, permille: [u32; 3], of_setup: u32) -> Fate {
-    let mut others = losses(seed, permille, 60_000);
+/// Draws what is lost, of data and answers until the channel heals, and of setup frames for ever.
+fn setup_losses(seed: u64, permille: [u32; 3], (of_setup, heals): (u32, u64)) -> Fate {
+    let mut others = losses(seed, permille, heals);
     let mut random = Stream::new(seed, 0, "setup");
     Box::new(move |now, kind, nth, place| match kind {
         AddbaRequest | AddbaResponse => random.up_to(999) < of_setup,
@@ -312,8 +312,11 @@ fn setup_losses(seed: u64, permille: [u32; 3], of_setup: u32) -> Fate {
 /// Time by which everything has its fate \[us\].
 const END: u64 = 900_000_000;
 
-fn rates() -> impl Strategy<Value = u32> {
-    prop_oneof![3 => 0u32..900, 1 => Just(1_000)]
+/// The rate at which setup frames are lost, and the time at which the channel heals for others \[us\]: before or behind
+/// the pause after a failure, and the second for which a response is awaited.
+fn rates() -> impl Strategy<Value = (u32, u64)> {
+    let heals = prop_oneof![Just(60_000), Just(400_000), Just(2_500_000)];
+    (prop_oneof![3 => 0u32..900, 1 => Just(1_000)], heals)
 }
 
 proptest! {
