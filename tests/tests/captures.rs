@@ -243,6 +243,42 @@ fn beacons_of_a_multi_link_device_tell_its_address_and_their_link() {
 }
 
 #[test]
+fn the_frames_of_an_agreement_are_decoded() {
+    if !has_tshark("captures of agreements") {
+        return;
+    }
+    let fields = "wlan.fixed.action_code wlan.fixed.dialog_token wlan.fixed.status_code wlan.fixed.baparams.amsdu \
+                  wlan.fixed.baparams.policy wlan.fixed.baparams.tid wlan.fixed.baparams.buffersize \
+                  wlan.fixed.batimeout wlan.fixed.ssc.sequence wlan.tag.number frame.len";
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    // Each in the form in which all versions print it: numbers in hexadecimal, flags as words.
+    let plain = |value: &String| match value.as_str() {
+        "True" => "1".to_owned(),
+        value => {
+            value.strip_prefix("0x").map_or(value.to_owned(), |hex| u64::from_str_radix(hex, 16).unwrap().to_string())
+        }
+    };
+    let sent = |file: &str, set: &[&str]| {
+        let captured = Captured::of_file(file, set);
+        captured.check();
+        let filter = "wlan.fixed.category_code == 3 && frame.packet_flags_direction == 2 && wlan.fc.retry == 0";
+        let rows = captured.fields(CAPTURE, filter, &fields);
+        let rows = rows.iter().map(|row| row.iter().map(plain).collect::<Vec<_>>().join(" "));
+        rows.collect::<BTreeSet<String>>()
+    };
+    let short = "run.duration=60 ms";
+    // 37 byte behind a radiotap header of 22 byte; A-MSDUs, immediate, TID 0, a window of 256, no timeout.
+    let [request, response] = ["0 1  1 1 0 256 0 0  59", "1 1 0 1 1 0 256 0   59"].map(str::to_owned);
+    let plain_station = sent("wifi/agreements.toml", &[short, "sweep.radio.block_ack_setup=[\"frames\"]"]);
+    // The access point answers each station with its token, which is the first of all.
+    assert_eq!(plain_station, BTreeSet::from([request, response]));
+    // A window of 1024 takes the extension.
+    let [request, response] = ["0 1  1 1 0 0 0 0 159 62", "1 1 0 1 1 0 0 0  159 62"].map(str::to_owned);
+    let set = [short, "radio.block_ack_setup=frames", "sweep.trunk.air.members=[[\"ch36\", \"six\"]]"];
+    assert_eq!(sent("mlo/two_links.toml", &set), BTreeSet::from([request, response]));
+}
+
+#[test]
 fn messages_of_aodv_have_names() {
     if !has_tshark("captures of AODV") {
         return;

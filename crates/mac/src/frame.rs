@@ -44,12 +44,24 @@ pub enum FrameKind {
     BlockAckRequest,
     /// A beacon of an access point (9.3.3.2).
     Beacon,
+    /// ADDBA Request: the originator wants a block acknowledgement agreement (9.6.4.2).
+    AddbaRequest,
+    /// ADDBA Response: the answer of its recipient (9.6.4.3).
+    AddbaResponse,
 }
 
 impl FrameKind {
     /// Whether its frames have sequence numbers of their own.
     pub const fn has_sequence(self) -> bool {
-        matches!(self, Self::Data | Self::Beacon | Self::PollData | Self::DataAck { .. })
+        matches!(
+            self,
+            Self::Data
+                | Self::Beacon
+                | Self::AddbaRequest
+                | Self::AddbaResponse
+                | Self::PollData
+                | Self::DataAck { .. }
+        )
     }
 }
 

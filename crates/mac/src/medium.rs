@@ -141,6 +141,8 @@ const fn word(frame: &Frame<Payload>) -> &'static str {
         FrameKind::PollData | FrameKind::DataAck { .. } | FrameKind::Invite | FrameKind::Join => "poll",
         FrameKind::BlockAck | FrameKind::BlockAckRequest | FrameKind::MuRts => "of EDCA",
         FrameKind::Beacon => "BEACON",
+        FrameKind::AddbaRequest => "ADDBA-REQ",
+        FrameKind::AddbaResponse => "ADDBA-RESP",
     }
 }
 

@@ -9,7 +9,7 @@ use airbraid_engine::converge::select;
 use airbraid_engine::link;
 use airbraid_engine::trunk::bonding::{BondCounts, MemberStatus};
 use airbraid_engine::trunk::paper::PaperCounts;
-use airbraid_mac::edca::EdcaStats;
+use airbraid_mac::edca::{AgreementStats, EdcaStats};
 use airbraid_mac::multichannel::MultichannelStats;
 use airbraid_mac::power_save::{BufferStats, SwitchStats};
 use airbraid_mac::service::MacStats;
@@ -349,6 +349,9 @@ metrics! {
         /// Counts of EDCA; absent for others.
         #[serde(flatten)]
         pub edca: Option<Flat<EdcaStats>> = part,
+        /// Counts of the setup of agreements; absent where they are there from the beginning.
+        #[serde(flatten)]
+        pub agreements: Option<Flat<AgreementStats>> = part,
         /// Share of the time in which this radio transmitted.
         pub airtime: f64 = gauge,
         /// Mean SNR of the frames that came without an error; absent unless `[record] snr` asks for it.

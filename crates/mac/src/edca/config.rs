@@ -68,6 +68,16 @@ pub enum Bandwidth {
     Dynamic,
 }
 
+/// The way in which block acknowledgement agreements come about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AgreementSetup {
+    /// They are there from the beginning.
+    #[default]
+    Given,
+    /// By ADDBA Request and ADDBA Response, before the first data of a peer and TID.
+    Frames,
+}
+
 /// Aggregation and block acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AggregationConfig {
@@ -79,6 +89,7 @@ pub struct AggregationConfig {
     pub amsdu: Option<Bytes>,
     /// Window of the agreements, 1 to 1024.
     pub window: u16,
+    pub setup: AgreementSetup,
     pub repair: Repair,
     /// Transmissions of an MPDU under an agreement; `None`: no limit.
     pub retry_limit: Option<u32>,
@@ -172,6 +183,7 @@ impl EdcaConfig {
                 ampdu_frames: u32::from(window),
                 amsdu: None,
                 window,
+                setup: AgreementSetup::Given,
                 repair: Repair::Request,
                 retry_limit: None,
             },

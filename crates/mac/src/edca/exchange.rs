@@ -48,6 +48,17 @@ pub(super) struct Txop<P> {
     planned: Option<Planned<P>>,
 }
 
+/// The first exchange of a TXOP.
+#[derive(Clone, Debug)]
+pub(super) struct Exchange<P> {
+    pub category: AccessCategory,
+    /// End of the TXOP; `None`: after this exchange.
+    pub end: Option<Instant>,
+    pub planned: Planned<P>,
+    /// The frame before it.
+    pub announcement: Option<Announcement>,
+}
+
 impl<P> Txop<P> {
     /// The TXOP of a null frame.
     pub fn of_null(category: AccessCategory) -> Self {
@@ -63,6 +74,9 @@ impl<P: Packet + Copy> Edca<P> {
         function.contends = false;
         let span = (!function.txop.is_zero()).then_some(function.txop);
         if self.planner.link.is_shared && self.begin_null(category, at, access) {
+            return;
+        }
+        if self.traffic.setups.is_some() && self.begin_setup(category, at, access) {
             return;
         }
         let Some(id) = self.traffic.next(category, self.planner.link.id, at) else { return };
@@ -89,12 +103,18 @@ impl<P: Packet + Copy> Edca<P> {
             }
             return;
         };
-        let end = span.map(|span| at + span);
         let announcement = match room {
             Room::EndAt(_) => None,
             Room::Join(_) => Some(self.planner.config.request_to_send(&planned.ppdu.vector)),
             Room::Free | Room::Wait(_) => self.announcement(&planned, at),
         };
+        let end = span.map(|span| at + span);
+        self.begin_exchange(Exchange { category, end, planned, announcement }, at, access);
+    }
+
+    /// The first exchange of a TXOP begins.
+    pub(super) fn begin_exchange(&mut self, exchange: Exchange<P>, at: Instant, access: Access) {
+        let Exchange { category, end, planned, announcement } = exchange;
         self.txop = Some(Txop { category, end, is_first: true, planned: Some(planned.clone()) });
         self.take_radio();
         self.listening.medium_sync.begin_txop();
@@ -128,7 +148,7 @@ impl<P: Packet + Copy> Edca<P> {
     }
 
     /// The frame with which a TXOP begins, where it is not the first PPDU itself.
-    fn announcement(&mut self, planned: &Planned<P>, at: Instant) -> Option<Announcement> {
+    pub(super) fn announcement(&mut self, planned: &Planned<P>, at: Instant) -> Option<Announcement> {
         let config = &self.planner.config;
         if self.planner.link.is_shared {
             let (link, device) = (self.planner.link.id, self.traffic.queue(planned.queue).to);
@@ -140,7 +160,8 @@ impl<P: Packet + Copy> Edca<P> {
                 return Some(config.request_to_send(&planned.ppdu.vector));
             }
         }
-        let is_long = planned.ppdu.data().is_some() && planned.ppdu.header.size > config.rts_threshold;
+        let is_control = matches!(planned.ppdu.content, Content::BlockAckRequest { .. });
+        let is_long = !is_control && planned.ppdu.header.size > config.rts_threshold;
         is_long.then(|| config.request_to_send(&planned.ppdu.vector))
     }
 
@@ -194,9 +215,9 @@ impl<P: Packet + Copy> Edca<P> {
 
     /// Sends a PPDU that is planned.
     fn send_planned(&mut self, planned: &Planned<P>, at: Instant, access: Access) {
-        let queue = self.traffic.queue_mut(planned.queue);
         match &planned.ppdu.content {
             Content::Data(data) => {
+                let queue = self.traffic.queue_mut(planned.queue);
                 let mut retries = 0;
                 for mpdu in data.mpdus() {
                     queue.originator.on_sent(mpdu.sequence);
@@ -213,6 +234,7 @@ impl<P: Packet + Copy> Edca<P> {
             }
             Content::BlockAckRequest { .. } => self.counts.block_ack_requests += 1,
             Content::BlockAck(_) => {}
+            Content::Agreement(frame) => self.note_setup_sent(planned.queue, *frame),
         }
         let end = self.transmit_ppdu(&planned.ppdu, at, planned.airtime, access);
         if self.traffic.coupling.is_some() {
@@ -262,6 +284,9 @@ impl<P: Packet + Copy> Edca<P> {
     /// The single MPDU of the PPDU is acknowledged.
     fn on_ack(&mut self, now: Instant) {
         let Some(planned) = self.take_planned() else { return self.on_told(now) };
+        if let Some(frame) = planned.ppdu.agreement() {
+            return self.on_setup_acknowledged(now, planned.queue, frame);
+        }
         self.rates.on_result(planned.ppdu.header.to, self.planner.in_whole(planned.grade), 1, 1);
         self.traffic.on_served(planned.queue, self.planner.link.id, 1);
         self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| true);
@@ -326,6 +351,9 @@ impl<P: Packet + Copy> Edca<P> {
             queue.add_gap(gap);
         }
         let tid = queue.tid;
+        if !queue.is_agreed && left > 0 {
+            self.note_single(id, gap.is_some());
+        }
         self.traffic.leave(tid, left);
         self.traffic.put_to_links(now, id, |length| self.planner.config.mpdu_size(length));
     }
@@ -354,7 +382,12 @@ impl<P: Packet + Copy> Edca<P> {
 
     /// The awaited answer did not come.
     pub(super) fn fail(&mut self, now: Instant, awaited: Answer) {
-        if let Some(planned) = self.take_planned()
+        let planned = self.take_planned();
+        if let Some(planned) = &planned
+            && let Some(frame) = planned.ppdu.agreement()
+        {
+            self.on_setup_lost(now, planned.queue, frame);
+        } else if let Some(planned) = planned
             && let Some(data) = planned.ppdu.data()
         {
             if awaited == Answer::Cts {

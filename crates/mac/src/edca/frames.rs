@@ -3,7 +3,7 @@
 //! A PPDU is made once, by its sender, and shared by all who handle it: the medium, the receiver that keeps MPDUs of it
 //! for the sake of order, and the sender until it is acknowledged. Nothing is allocated for an MPDU.
 
-use crate::frame::Frame;
+use crate::frame::{Frame, FrameKind};
 use crate::phy::{Modulation, Rate};
 use crate::ppdu::Mode;
 use airbraid_units::{Bytes, Duration};
@@ -166,6 +166,64 @@ const fn bitmap_bits(window: u16) -> u16 {
     }
 }
 
+/// An action frame by which a block acknowledgement agreement is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgreementFrame {
+    /// ADDBA Request (9.6.4.2).
+    Request {
+        /// Dialog Token: never 0, and another one in each request.
+        token: u8,
+        /// Sequence number of the first MPDU under the agreement.
+        start: u16,
+        /// Longest window that the originator makes use of.
+        window: u16,
+    },
+    /// ADDBA Response (9.6.4.3).
+    Response {
+        /// Dialog Token of the request.
+        token: u8,
+        /// Whether there is an agreement now.
+        is_accepted: bool,
+        /// Its window; without one the window that was asked for.
+        window: u16,
+    },
+}
+
+impl AgreementFrame {
+    /// Header 24, category, action and dialog token, then parameter set, timeout and starting sequence control, or
+    /// status code, parameter set and timeout; FCS 4 byte.
+    const SIZE: u64 = 24 + 3 + 2 + 2 + 2 + 4;
+    /// The ADDBA Extension element (9.4.2.138): element ID, length, one byte.
+    const EXTENSION: u64 = 3;
+
+    const fn window(self) -> u16 {
+        match self {
+            Self::Request { window, .. } | Self::Response { window, .. } => window,
+        }
+    }
+    pub(super) const fn token(self) -> u8 {
+        match self {
+            Self::Request { token, .. } | Self::Response { token, .. } => token,
+        }
+    }
+    pub(super) const fn is_request(self) -> bool {
+        matches!(self, Self::Request { .. })
+    }
+    pub(super) const fn kind(self) -> FrameKind {
+        if self.is_request() { FrameKind::AddbaRequest } else { FrameKind::AddbaResponse }
+    }
+
+    /// Whether it has the ADDBA Extension element, whose upper bits of the buffer size only 802.11be has: it goes with
+    /// the windows that only 802.11be has.
+    pub const fn has_extension(self) -> bool {
+        self.window() > 256
+    }
+    /// Length of the frame.
+    pub const fn size(self) -> Bytes {
+        Bytes::new(Self::SIZE + if self.has_extension() { Self::EXTENSION } else { 0 })
+    }
+}
+
 /// The content of a PPDU.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content<P> {
@@ -175,6 +233,8 @@ pub enum Content<P> {
     BlockAckRequest {
         start: u16,
     },
+    /// An action frame by which an agreement of this traffic identifier is set up.
+    Agreement(AgreementFrame),
 }
 
 /// A PPDU of an EDCA station.
@@ -193,6 +253,14 @@ impl<P: Copy> Ppdu<P> {
     pub fn data(&self) -> Option<&DataMpdus<P>> {
         match &self.content {
             Content::Data(data) => Some(data),
+            _ => None,
+        }
+    }
+
+    /// The action frame in it, if it has one.
+    pub(super) fn agreement(&self) -> Option<AgreementFrame> {
+        match self.content {
+            Content::Agreement(frame) => Some(frame),
             _ => None,
         }
     }

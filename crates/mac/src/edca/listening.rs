@@ -145,7 +145,14 @@ impl<P: Packet + Copy> Edca<P> {
         self.on_power_management(now, header);
         let device = self.planner.link.device(header.from);
         let Some(delays) = self.traffic.emlsr(device) else { return };
-        if matches!(header.kind, FrameKind::Rts | FrameKind::Data | FrameKind::BlockAckRequest) {
+        if matches!(
+            header.kind,
+            FrameKind::Rts
+                | FrameKind::Data
+                | FrameKind::BlockAckRequest
+                | FrameKind::AddbaRequest
+                | FrameKind::AddbaResponse
+        ) {
             self.close(now, device, now + header.nav + self.silence() + delays.transition);
         }
     }

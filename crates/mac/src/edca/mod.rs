@@ -11,6 +11,7 @@
 //!
 //! The traffic knows of no medium, so that one may stand over several links.
 
+mod agreement;
 mod allocation;
 mod beacon;
 mod category;
@@ -33,18 +34,22 @@ mod rates;
 mod recipient;
 mod respond;
 mod secondary;
+mod setup;
 mod share;
 mod single;
 #[cfg(test)]
 mod tests;
 mod traffic;
 
+pub use agreement::AgreementStats;
 pub use allocation::Allocation;
 pub use beacon::BEACON_INTERVAL_TU;
 pub use category::AccessCategory;
-pub use config::{AggregationConfig, Bandwidth, EdcaConfig, FunctionConfig, Repair, RequestLink, window_max};
+pub use config::{
+    AggregationConfig, AgreementSetup, Bandwidth, EdcaConfig, FunctionConfig, Repair, RequestLink, window_max,
+};
 pub use emlsr::Emlsr;
-pub use frames::{BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
+pub use frames::{AgreementFrame, BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
 pub use multi_link::MultiLink;
 pub use peer::PeerTraits;
 
@@ -81,6 +86,8 @@ enum Timer {
     Listening,
     /// The medium synchronisation of a link that was blind is held to be complete.
     MediumSync,
+    /// A response to a request for an agreement is overdue, or the next request is due.
+    Agreement,
 }
 
 impl Timer {
@@ -93,6 +100,7 @@ impl Timer {
             Self::Beacon => "edca.beacon",
             Self::Listening => "edca.listening",
             Self::MediumSync => "edca.medium_sync",
+            Self::Agreement => "edca.agreement",
         }
     }
 }
@@ -123,6 +131,8 @@ metrics! {
         pub airtime_vi: Duration = sum "airtime_vi_s",
         /// The same of voice.
         pub airtime_vo: Duration = sum "airtime_vo_s",
+        /// Those of the setup of agreements, apart: they are told where that is done by frames.
+        pub setup: AgreementStats,
     }
 }
 
@@ -240,6 +250,11 @@ impl<P: Packet + Copy> Edca<P> {
     pub fn counts(&self) -> &EdcaStats {
         &self.counts
     }
+    /// Counts of the setup of agreements, where that is done by frames.
+    pub fn agreement_counts(&self) -> Option<&AgreementStats> {
+        let is_by_frames = self.planner.config.aggregation.setup == AgreementSetup::Frames;
+        is_by_frames.then_some(&self.counts.setup)
+    }
     /// MSDUs that wait or are not acknowledged yet.
     pub fn queue_len(&self) -> usize {
         self.traffic.len()
@@ -264,6 +279,9 @@ impl<P: Packet + Copy> Edca<P> {
     fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) {
         match self.traffic.push(msdu, self.planner.link.id) {
             Ok((category, id)) => {
+                if self.traffic.setups.is_some() {
+                    self.want_agreement(now, id);
+                }
                 self.traffic.put_to_links(now, id, |length| self.planner.config.mpdu_size(length));
                 self.renew(now, category);
             }
@@ -282,6 +300,9 @@ impl<P: Packet + Copy> Edca<P> {
         let (to, tid) = (msdu.to, msdu.packet.priority() & 7);
         let (category, refused) = self.traffic.push_first(msdu, self.planner.link.id);
         if let Some(id) = self.traffic.find(to, tid) {
+            if self.traffic.setups.is_some() {
+                self.want_agreement(now, id);
+            }
             self.traffic.put_to_links(now, id, |length| self.planner.config.mpdu_size(length));
         }
         if let Some(msdu) = refused {
@@ -387,10 +408,26 @@ impl<P: Packet + Copy> Edca<P> {
     /// found.
     #[inline]
     fn settle(&mut self, now: Instant) {
+        if self.traffic.setups.is_some() {
+            return self.settle_with_setups(now);
+        }
+        self.settle_link(now);
+    }
+
+    #[inline]
+    fn settle_link(&mut self, now: Instant) {
         if self.planner.link.is_shared {
             return self.settle_shared(now);
         }
         self.settle_exchange(now);
+    }
+
+    /// The same where agreements are set up by frames.
+    #[inline(never)]
+    fn settle_with_setups(&mut self, now: Instant) {
+        self.settle_setups(now);
+        self.settle_link(now);
+        self.alarm = self.alarm.earlier(self.setup_alarm());
     }
 
     /// The same of what this link alone does.
@@ -500,7 +537,7 @@ impl<P: Packet + Copy> Edca<P> {
     fn on_timer(&mut self, now: Instant, timer: Timer) {
         self.sense.nav.settle(now);
         match timer {
-            Timer::Contention(_) | Timer::Beacon | Timer::MediumSync | Timer::Listening => {}
+            Timer::Contention(_) | Timer::Beacon | Timer::MediumSync | Timer::Listening | Timer::Agreement => {}
             Timer::UnansweredEnd => self.on_unanswered_end(now),
             // A failure, unless a reception that may be the answer has begun.
             Timer::Response(answer) if self.sense.has_reception_begun(now) => self.state = State::Overdue(answer),

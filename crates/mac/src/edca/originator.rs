@@ -1,8 +1,9 @@
 //! The sending end of a traffic identifier towards one peer: sequence numbers, the window of MPDUs that are not
 //! acknowledged yet, and what must be sent again (802.11-2020, 10.25.6.3 and 10.25.6.7).
 //!
-//! Without an agreement the window is one MPDU. The window never passes its oldest MPDU: nothing beyond is numbered
-//! before that one is acknowledged or given up. It knows of no link: several may send from one window.
+//! Without an agreement the window is one MPDU, and none while one is being set up. The window never passes its oldest
+//! MPDU: nothing beyond is numbered before that one is acknowledged or given up. It knows of no link: several may send
+//! from one window.
 
 use super::frames::{BlockAck, SEQUENCES, ahead};
 use super::link::LinkId;
@@ -66,6 +67,13 @@ impl<P: Copy> Originator<P> {
         Self { window, next: 0, slots: VecDeque::new(), waiting: 0, put: Vec::new() }
     }
 
+    /// The window has this length from now on; 0: nothing more is numbered.
+    pub fn set_window(&mut self, window: u16) {
+        self.window = window;
+    }
+    pub fn window(&self) -> u16 {
+        self.window
+    }
     /// WinStart: the oldest number that is not done.
     pub fn start(&self) -> u16 {
         ahead(self.slots.len() as u16, self.next)
@@ -74,6 +82,10 @@ impl<P: Copy> Originator<P> {
     #[inline]
     pub fn has_space(&self) -> bool {
         self.slots.len() < usize::from(self.window)
+    }
+    /// Whether the window is full, and not closed.
+    pub fn is_full(&self) -> bool {
+        self.window > 0 && !self.has_space()
     }
     /// Whether an MPDU waits to be sent on any link: one that was lost.
     #[inline]

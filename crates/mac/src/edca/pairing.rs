@@ -27,6 +27,9 @@ impl<P: Packet + Copy> Edca<P> {
 
     /// Whether a category whose time has come has to wait for other links; the alarm is set if so.
     pub(super) fn waits_for_links(&mut self, at: Instant, category: AccessCategory) -> bool {
+        if self.setup_waits_for_links(at, category) {
+            return true;
+        }
         let link = self.planner.link.id;
         let until = match self.traffic.next(category, link, at) {
             None => self.traffic.room_from(category, link, at),

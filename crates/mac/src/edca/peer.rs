@@ -77,6 +77,11 @@ impl Peer {
         self.open.and(self.carrying(tid))
     }
 
+    /// Whether it listens on a link.
+    pub fn listens_on(&self, link: LinkId) -> bool {
+        self.open.contains(link)
+    }
+
     /// Whether it can receive on several links at once.
     pub fn receives_on_several(&self) -> bool {
         self.traits.emlsr.is_none() && !self.traits.is_single

@@ -4,8 +4,8 @@
 //! left of the TXOP. MPDUs that are sent again come first, the oldest before the others. On a link of a device new ones
 //! go with them as far as its [share](super::share) of the window goes.
 
-use super::config::{EdcaConfig, REQUEST_SIZE};
-use super::frames::{Content, DataMpdus, Ppdu, Vector};
+use super::config::{AgreementSetup, EdcaConfig, REQUEST_SIZE};
+use super::frames::{BlockAck, Content, DataMpdus, Ppdu, Vector};
 use super::link::Link;
 use super::originator::MpduState;
 use super::rates::{Grade, Pick};
@@ -105,8 +105,16 @@ impl Planner {
     }
 
     /// Time of the SIFS and answer after a data PPDU.
-    fn answer_span(&self, grade: usize, answer: Answer) -> Duration {
-        self.config.phy.sifs + self.time_of(grade, answer)
+    fn answer_span<P: Copy>(&self, queue: &TrafficQueue<P>, grade: usize, answer: Answer) -> Duration {
+        let time = match answer {
+            Answer::BlockAck if self.config.aggregation.setup == AgreementSetup::Frames => {
+                // The window that both ends have agreed on.
+                let rate = self.config.answer_rate(&self.grade(grade).vector);
+                self.config.answer_time(rate, BlockAck::size(queue.originator.window()))
+            }
+            answer => self.time_of(grade, answer),
+        };
+        self.config.phy.sifs + time
     }
 
     fn time_of(&self, grade: usize, answer: Answer) -> Duration {
@@ -136,19 +144,19 @@ impl Planner {
             (false, _) => (1, u64::from(u32::MAX)),
             (true, None) => (most, psdu_max),
             (true, Some(span)) => {
-                let ppdu = span.saturating_sub(self.answer_span(grade, Answer::BlockAck)).min(PPDU_TIME_MAX);
+                let ppdu = span.saturating_sub(self.answer_span(queue, grade, Answer::BlockAck)).min(PPDU_TIME_MAX);
                 (most, self.config.longest_psdu(&vector, ppdu).min(psdu_max))
             }
         };
         let (data, psdu) = self.gather(queue, pick, frames, bytes)?;
         let answer = answer_to(&data);
         let airtime = self.config.data_time(&vector, Bytes::new(psdu));
-        let fits = span.is_none_or(|span| airtime + self.answer_span(grade, answer) <= span);
+        let fits = span.is_none_or(|span| airtime + self.answer_span(queue, grade, answer) <= span);
         if !fits && !is_first {
             put_back(queue, &data);
             return None;
         }
-        let left = span.map(|span| span.saturating_sub(airtime + self.answer_span(grade, answer)));
+        let left = span.map(|span| span.saturating_sub(airtime + self.answer_span(queue, grade, answer)));
         let next = left.map_or(Duration::ZERO, |left| self.next_exchange(queue, grade, left));
         self.data(id, queue, (grade, Bytes::new(psdu), airtime), data, next)
     }
@@ -167,7 +175,7 @@ impl Planner {
         let header = Frame {
             retry: first.attempts > 1,
             sequence: first.sequence,
-            nav: duration_field(self.answer_span(grade, answer) + next),
+            nav: duration_field(self.answer_span(queue, grade, answer) + next),
             ..self.frame(FrameKind::Data, self.link.address(queue.to), psdu, vector.rate())
         };
         let ppdu = Ppdu { header, vector, tid: queue.tid, content: Content::Data(data) };
@@ -214,13 +222,13 @@ impl Planner {
         let (sifs, single) = (self.config.phy.sifs, u64::from(self.config.mpdu_size(packet.len())));
         let Grade { vector, psdu_max, .. } = self.grade(grade);
         let (answer, psdu) = if queue.is_agreed && count > 1 {
-            let span = left.saturating_sub(sifs + self.answer_span(grade, Answer::BlockAck)).min(PPDU_TIME_MAX);
+            let span = left.saturating_sub(sifs + self.answer_span(queue, grade, Answer::BlockAck)).min(PPDU_TIME_MAX);
             let longest = self.config.longest_psdu(vector, span).min(*psdu_max);
             (Answer::BlockAck, longest.min(count * (end_of_padding(single) + DELIMITER)))
         } else {
             (Answer::Ack, single)
         };
-        let time = sifs + self.config.data_time(vector, Bytes::new(psdu)) + self.answer_span(grade, answer);
+        let time = sifs + self.config.data_time(vector, Bytes::new(psdu)) + self.answer_span(queue, grade, answer);
         if psdu >= single && time <= left { time } else { Duration::ZERO }
     }
 
@@ -319,10 +327,10 @@ impl Planner {
         let answer = Answer::BlockAck;
         // Its answer goes at the rate of the answers to data in the highest format.
         let grade = self.whole - 1;
-        if span.is_some_and(|span| airtime + self.answer_span(grade, answer) > span) {
+        if span.is_some_and(|span| airtime + self.answer_span(queue, grade, answer) > span) {
             return None;
         }
-        let nav = duration_field(self.answer_span(grade, answer));
+        let nav = duration_field(self.answer_span(queue, grade, answer));
         let to = self.link.address(queue.to);
         let header = Frame { nav, ..self.frame(FrameKind::BlockAckRequest, to, REQUEST_SIZE, rate) };
         let content = Content::BlockAckRequest { start: queue.originator.start() };

@@ -172,6 +172,12 @@ impl<P: Copy> Recipient<P> {
         self.release_in_order(early, outputs);
     }
 
+    /// A new agreement takes the place of this one: everything goes up, with its gaps.
+    pub fn finish(mut self, outputs: &mut VecDeque<MacOutput<P>>) {
+        let end = after(self.start, self.held.len() as u16);
+        self.release_before(end, Duration::ZERO, outputs);
+    }
+
     /// A request: the sender has given up everything before `start` (10.25.6.6.3).
     pub fn on_request(&mut self, start: u16, outputs: &mut VecDeque<MacOutput<P>>) {
         let distance = ahead(self.scored_from, start);

@@ -80,7 +80,7 @@ impl<P: Packet + Copy> Edca<P> {
         }
     }
 
-    fn acknowledge(&mut self, now: Instant, header: &Frame<()>, vector: &Vector) {
+    pub(super) fn acknowledge(&mut self, now: Instant, header: &Frame<()>, vector: &Vector) {
         let config = &self.planner.config;
         let rate = config.answer_rate(vector);
         let (sifs, airtime) = (config.phy.sifs, config.answer_time(rate, ACK_SIZE));
@@ -145,19 +145,21 @@ impl<P: Packet + Copy> Edca<P> {
                 self.traffic.recipient(self.planner.link.device(from), ppdu.tid).on_request(*start, &mut self.outputs);
                 self.answer_block(now, ppdu);
             }
+            Content::Agreement(frame) => self.on_setup_frame(now, ppdu, *frame),
             Content::BlockAck(_) => {}
         }
     }
 
     /// A single MPDU: in order with the others where there is an agreement, or only new.
     fn receive_single(&mut self, ppdu: &Arc<Ppdu<P>>, came: (Option<&MpduSet>, u32)) {
-        if self.planner.config.aggregation.ampdu.is_some() {
-            let from = self.planner.link.device(ppdu.header.from);
+        let (header, from) = (&ppdu.header, self.planner.link.device(ppdu.header.from));
+        if self.traffic.is_recipient(from, ppdu.tid) {
             return self.traffic.receive(from, ppdu, came, &mut self.outputs);
         }
-        let header = &ppdu.header;
-        let sender = Address(header.from.0 * 8 + u32::from(ppdu.tid));
-        if self.single_duplicates.is_new(sender, header.sequence, header.retry) {
+        let sender = Address(from.0 * 8 + u32::from(ppdu.tid));
+        let setups = self.traffic.setups.as_deref_mut();
+        let filter = setups.map_or(&mut self.single_duplicates, |setups| &mut setups.singles);
+        if filter.is_new(sender, header.sequence, header.retry) {
             self.outputs.push_back(MacOutput::DeliverRun { ppdu: ppdu.clone(), mpdus: 0..1, early: None });
         } else {
             self.stats.duplicates += 1;

@@ -1,9 +1,10 @@
 //! The upper part of an EDCA station: packets that wait, by peer and traffic identifier, with the agreements of each.
 //! It knows of no medium and no link; a device with several links has one of these and several of those.
 
+use super::agreement::Setups;
 use super::allocation::Allocation;
 use super::category::{AccessCategory, TIDS};
-use super::config::{EdcaConfig, RequestLink, window_max};
+use super::config::{AgreementSetup, EdcaConfig, RequestLink, window_max};
 use super::coupling::{Coupling, Room};
 use super::emlsr::{Emlsr, OneRadio};
 use super::frames::{Mpdu, Ppdu, SEQUENCES, after, ahead};
@@ -60,6 +61,10 @@ pub(super) struct TrafficQueue<P> {
 }
 
 impl<P: Packet + Copy> TrafficQueue<P> {
+    /// The peer and the traffic identifier.
+    pub fn ends(&self) -> (Address, u8) {
+        (self.to, self.tid)
+    }
     pub fn is_broadcast(&self) -> bool {
         self.to == Address::BROADCAST
     }
@@ -159,8 +164,12 @@ pub(super) struct Traffic<P> {
     limit: u32,
     arrivals: u64,
     /// Window of the agreements, and whether there are any.
-    window: u16,
-    has_agreements: bool,
+    pub window: u16,
+    pub has_agreements: bool,
+    /// Whether they are set up by frames.
+    pub is_by_frames: bool,
+    /// The setup of agreements by frames: of its own, or because a peer has asked for one.
+    pub setups: Option<Box<Setups>>,
     /// By address and TID.
     recipients: Vec<[Option<Box<Recipient<P>>>; TIDS]>,
 }
@@ -184,6 +193,8 @@ impl<P: Packet + Copy> Traffic<P> {
             arrivals: 0,
             window: aggregation.window,
             has_agreements: aggregation.ampdu.is_some(),
+            is_by_frames: aggregation.setup == AgreementSetup::Frames,
+            setups: (aggregation.setup == AgreementSetup::Frames).then(Box::default),
             recipients: Vec::new(),
         }
     }
@@ -212,15 +223,22 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// The room on a link for the next PPDU of a queue.
     pub fn room(&self, id: QueueId, link: LinkId, at: Instant) -> Room {
-        let Some(coupling) = &self.coupling else { return Room::Free };
+        if self.coupling.is_none() {
+            return Room::Free;
+        }
         let queue = self.queue(id);
-        let to = queue.to;
-        let pairs = self.peers.get(to).map(|peer| peer.pairs).unwrap_or_default();
-        match coupling.room(link, to, &pairs, at) {
+        match self.room_towards(queue.to, link, at) {
             // No request goes beside data: its answer would come before those of the others.
             Room::EndAt(end) | Room::Join(end) if queue.needs_request(link) || queue.is_broadcast() => Room::Wait(end),
             room => room,
         }
+    }
+
+    /// The same for anything that goes to a peer.
+    pub fn room_towards(&self, to: Address, link: LinkId, at: Instant) -> Room {
+        let Some(coupling) = &self.coupling else { return Room::Free };
+        let pairs = self.peers.get(to).map(|peer| peer.pairs).unwrap_or_default();
+        coupling.room(link, to, &pairs, at)
     }
 
     /// When a category may have room for something on a link that it has none for now.
@@ -277,6 +295,11 @@ impl<P: Packet + Copy> Traffic<P> {
     /// The delays of a peer in EMLSR mode.
     pub fn emlsr(&self, device: Address) -> Option<Emlsr> {
         self.peers.get(device).and_then(|peer| peer.traits.emlsr)
+    }
+    /// Whether a peer hears a link now, whatever the TIDs that the link carries.
+    pub fn is_heard(&self, to: Address, tid: u8, link: LinkId) -> bool {
+        let of_queue = || self.find(to, tid).is_some_and(|id| self.queue(id).links.contains(link));
+        self.peers.get(to).map_or_else(of_queue, |peer| peer.listens_on(link))
     }
     /// Whether a peer has one link awake at a time.
     pub fn has_one_awake(&self, device: Address) -> bool {
@@ -336,7 +359,7 @@ impl<P: Packet + Copy> Traffic<P> {
     }
     /// The share of a link in the window of a queue.
     pub fn share_of(&self, now: Instant, id: QueueId, link: LinkId) -> Option<Share> {
-        self.queue(id).uses.as_ref()?.share(link, self.window, |link| self.demand(now, link))
+        self.queue(id).uses.as_ref()?.share(link, self.queue(id).originator.window(), |link| self.demand(now, link))
     }
 
     /// How many of the MPDUs of a queue a link delivers before others could, where it leaves them what they deliver
@@ -404,7 +427,7 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// The queue towards a peer of a link; made at its first packet.
     #[inline]
-    fn reach(&mut self, to: Address, tid: u8, link: LinkId) -> QueueId {
+    pub fn reach(&mut self, to: Address, tid: u8, link: LinkId) -> QueueId {
         let (rows, index) = match to {
             Address::BROADCAST => (&mut self.broadcasts, usize::from(link.0)),
             to => (&mut self.places, to.0 as usize),
@@ -422,13 +445,14 @@ impl<P: Packet + Copy> Traffic<P> {
     }
 
     fn add_queue(&mut self, to: Address, tid: u8, link: LinkId) {
-        let is_agreed = self.has_agreements && to != Address::BROADCAST;
+        let is_wanted = self.has_agreements && to != Address::BROADCAST;
+        let is_agreed = is_wanted && !self.is_by_frames;
         let peer = self.peers.get(to);
         let links = peer.map_or(Links::of(link), |peer| peer.reached_by(tid));
         let request_link = peer.map_or(RequestLink::OfData, |peer| peer.traits.requests);
-        let is_put = is_agreed && peer.is_some_and(|peer| peer.allocator.is_some());
+        let is_put = is_wanted && peer.is_some_and(|peer| peer.allocator.is_some());
         let has_one = self.radio.is_some() || self.awake.is_some();
-        let has_several = is_agreed && !has_one && peer.is_some_and(Peer::receives_on_several);
+        let has_several = is_wanted && !has_one && peer.is_some_and(Peer::receives_on_several);
         self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(self.queues.len() as u16));
         self.queues.push(TrafficQueue {
             to,
@@ -486,6 +510,7 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn can_send(&self, category: AccessCategory, link: LinkId) -> bool {
         let says = |awake: &OneAwake| awake.says(link, category).is_some();
         self.by_category[category.index()].iter().any(|id| self.queue(*id).can_send(link))
+            || (self.setups.is_some() && self.has_setup_frame(category, link, false))
             || self.awake.as_deref().is_some_and(says)
     }
 
@@ -493,11 +518,12 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn has_lost(&self, category: AccessCategory, link: LinkId) -> bool {
         let is_lost = |queue: &TrafficQueue<P>| queue.links.contains(link) && queue.originator.has_waiting();
         self.by_category[category.index()].iter().any(|id| is_lost(self.queue(*id)))
+            || (self.setups.is_some() && self.has_setup_frame(category, link, true))
     }
 
     /// Whether packets of a category wait for a window that is full.
     pub fn is_stalled(&self, category: AccessCategory, link: LinkId) -> bool {
-        let is_full = |queue: &TrafficQueue<P>| !queue.originator.has_space() && !queue.originator.has_waiting();
+        let is_full = |queue: &TrafficQueue<P>| queue.originator.is_full() && !queue.originator.has_waiting();
         let is_held =
             |queue: &TrafficQueue<P>| !queue.waiting.is_empty() && is_full(queue) && !queue.needs_request(link);
         self.by_category[category.index()].iter().any(|id| is_held(self.queue(*id)))
@@ -513,7 +539,7 @@ impl<P: Packet + Copy> Traffic<P> {
         let is_idle = |category: AccessCategory| self.idle[category.index()].contains(link);
         let is_held = |queue: &TrafficQueue<P>| {
             let is_led = queue.links.contains(link) && is_idle(AccessCategory::of_priority(queue.tid));
-            is_led && !queue.waiting.is_empty() && !queue.can_send(link)
+            is_led && !queue.waiting.is_empty() && queue.originator.is_full() && !queue.can_send(link)
         };
         let mut queues = (0..TIDS as u8).filter_map(|tid| self.find(peer, tid));
         queues.any(|id| is_held(self.queue(id)))
@@ -559,6 +585,23 @@ impl<P: Packet + Copy> Traffic<P> {
             self.recipients.resize_with(index + 1, Default::default);
         }
         self.recipients[index][usize::from(tid) % TIDS].get_or_insert_with(|| Box::new(Recipient::new(window, 0)))
+    }
+
+    /// Whether there is an agreement with a peer that sends data.
+    #[inline]
+    pub fn is_recipient(&self, from: Address, tid: u8) -> bool {
+        let has_one = |tids: &[Option<_>; TIDS]| tids[usize::from(tid) % TIDS].is_some();
+        self.has_agreements && (!self.is_by_frames || self.recipients.get(from.0 as usize).is_some_and(has_one))
+    }
+    /// An agreement with a peer begins, in place of one that there may be.
+    pub fn renew_recipient(
+        &mut self,
+        (from, tid): (Address, u8),
+        (window, start): (u16, u16),
+        outputs: &mut VecDeque<MacOutput<P>>,
+    ) {
+        let recipient = self.recipient(from, tid);
+        std::mem::replace(recipient, Recipient::new(window, start)).finish(outputs);
     }
 
     /// MPDUs that wait for the sake of order.

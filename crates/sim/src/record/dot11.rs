@@ -4,6 +4,7 @@
 //! Formats of 802.11-2020: 9.3.1.2 to 9.3.1.4 (control), 9.3.2.1 (data), 9.2.4.8 (FCS); LLC and SNAP of 802.2 and RFC
 //! 1042. Never the simulator's own view of a frame: whoever captures describes its header in [`MacHeader`].
 
+use super::agreement::AgreementBody;
 use super::multi_link::MultiLinkElement;
 use airbraid_engine::link::fec::crc32;
 
@@ -75,6 +76,8 @@ pub enum MacKind {
     BlockAckRequest { tid: u8, start: u16 },
     /// A beacon; its sender is the basic service set.
     Beacon { seq: u16 },
+    /// An action frame by which a block acknowledgement agreement is set up, with its body.
+    Agreement { bss: Bss, seq: u16, retry: bool, body: AgreementBody },
 }
 
 /// QoS Control (9.2.4.5).
@@ -97,6 +100,17 @@ pub enum Bss {
     FromAccessPoint,
 }
 
+impl Bss {
+    /// To DS and From DS, and the third address.
+    const fn fields(self, to: [u8; 6], from: [u8; 6]) -> (u8, [u8; 6]) {
+        match self {
+            Self::Independent => (0, BSSID),
+            Self::ToAccessPoint => (TO_DS, to),
+            Self::FromAccessPoint => (FROM_DS, from),
+        }
+    }
+}
+
 /// Frame control: type and subtype in the first byte (9.2.4.1).
 const RTS: u8 = 0xb4;
 const CTS: u8 = 0xc4;
@@ -108,6 +122,7 @@ const TRIGGER: u8 = 0x24;
 const BLOCK_ACK_REQUEST: u8 = 0x84;
 const BLOCK_ACK: u8 = 0x94;
 const BEACON: u8 = 0x80;
+const ACTION: u8 = 0xd0;
 /// Common Info of a trigger frame (9.3.1.22.1): the type MU-RTS, 3, in its lowest four bits; CS Required, bit 17.
 const MU_RTS_COMMON_INFO: [u8; 8] = [3, 0, 2, 0, 0, 0, 0, 0];
 /// User Info of a trigger frame: AID 1, and the RU allocation of the primary 20 MHz, 61, from bit 13 on.
@@ -172,26 +187,31 @@ pub fn append_header(out: &mut Vec<u8>, frame: &MacHeader) {
         }
         MacKind::Beacon { seq } => {
             header(BEACON, 0);
-            out.extend(from);
-            out.extend(from);
-            out.extend(((seq & 0xfff) << 4).to_le_bytes());
+            append_rest(out, [from, from], seq);
+        }
+        MacKind::Agreement { bss, seq, retry, body } => {
+            // A management frame says by its third address alone which set it belongs to (9.3.3.1).
+            let (_, third) = bss.fields(to, from);
+            header(ACTION, if retry { RETRY } else { 0 });
+            append_rest(out, [from, third], seq);
+            body.append(out);
         }
         MacKind::Data { bss, power_management, seq, retry, has_body, qos } => {
-            let (direction, third) = match bss {
-                Bss::Independent => (0, BSSID),
-                Bss::ToAccessPoint => (TO_DS, to),
-                Bss::FromAccessPoint => (FROM_DS, from),
-            };
+            let (direction, third) = bss.fields(to, from);
             let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
             let flags = direction | flag(retry, RETRY) | flag(power_management, POWER_MANAGEMENT);
             header(data_control(qos.is_some(), has_body), flags);
-            out.extend(from);
-            out.extend(third);
-            out.extend(((seq & 0xfff) << 4).to_le_bytes());
+            append_rest(out, [from, third], seq);
             // The ack policy is Normal Ack, or Implicit BAR in an A-MPDU: both are 0.
             out.extend(qos.iter().flat_map(|qos| [qos.tid | if qos.is_amsdu { AMSDU_PRESENT } else { 0 }, 0]));
         }
     }
+}
+
+/// Appends the second and the third address, and the sequence number.
+fn append_rest(out: &mut Vec<u8>, addresses: [[u8; 6]; 2], seq: u16) {
+    out.extend(addresses.concat());
+    out.extend(((seq & 0xfff) << 4).to_le_bytes());
 }
 
 const fn data_control(is_qos: bool, has_body: bool) -> u8 {

@@ -4,6 +4,7 @@
 //! run with every recorder on goes through the same events as one with none. Accumulators ([`delay`], [`series`]) are
 //! made for the hot path; writers ([`pcapng`], [`timeline`]) format, and are called only where a scenario asks.
 
+pub(crate) mod agreement;
 mod buckets;
 pub mod courses;
 pub mod delay;

@@ -33,16 +33,33 @@ pub fn kind_number(event: &FrameEvent<'_>) -> u8 {
         FrameKind::BlockAckRequest => 11,
         FrameKind::Beacon => 12,
         FrameKind::MuRts => 13,
+        FrameKind::AddbaRequest => 14,
+        FrameKind::AddbaResponse => 15,
     }
 }
 
 /// Number of kinds of frames.
-pub const KINDS: usize = 14;
+pub const KINDS: usize = 16;
 
 /// The name of that number.
 pub const fn kind_name(number: u8) -> &'static str {
     const NAMES: [&str; KINDS] = [
-        "DATA", "NULL", "ACK", "RTS", "CTS", "POLL", "ANSWER", "INVITE", "JOIN", "CRN", "BA", "BAR", "BEACON", "MU-RTS",
+        "DATA",
+        "NULL",
+        "ACK",
+        "RTS",
+        "CTS",
+        "POLL",
+        "ANSWER",
+        "INVITE",
+        "JOIN",
+        "CRN",
+        "BA",
+        "BAR",
+        "BEACON",
+        "MU-RTS",
+        "ADDBA-REQ",
+        "ADDBA-RESP",
     ];
     NAMES[number as usize]
 }

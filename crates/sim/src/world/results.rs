@@ -243,6 +243,7 @@ impl World<'_> {
                 counts: Flat(counts),
                 multichannel: Flat(port.mac().multichannel().copied().unwrap_or_default()),
                 edca: port.mac().edca().copied().map(Flat),
+                agreements: port.mac().agreements().copied().map(Flat),
                 airtime: stats.airtime.as_secs_f64() / time,
                 snr_mean_db: snr.map(|(mean, ..)| mean),
                 snr_std_db: snr.map(|(_, deviation, _)| deviation),

@@ -3,7 +3,8 @@
 //! medium of its own: then the stations of a device stand side by side, and the first gives it its address.
 
 use super::super::{
-    AccessCategory, Allocation, Content, Edca, EdcaConfig, Emlsr, MpduSet, MultiLink, PeerTraits, Ppdu, RequestLink,
+    AccessCategory, AgreementFrame, AgreementSetup, Allocation, Content, Edca, EdcaConfig, Emlsr, MpduSet, MultiLink,
+    PeerTraits, Ppdu, RequestLink,
 };
 use crate::frame::{Address, Frame, FrameKind};
 use crate::service::{MacInput, MacOutput, Msdu, Outcome};
@@ -114,6 +115,9 @@ pub struct Air {
     /// Packets whose sender was told of their fate.
     told: BTreeSet<u32>,
     window: u16,
+    /// Whether agreements are set up by frames; those of which a response has come: originator, recipient, TID.
+    is_by_frames: bool,
+    agreed: BTreeSet<(usize, usize, u8)>,
     wakes: Vec<Option<Wake>>,
     sent: Vec<Sent>,
     on_air: BTreeSet<usize>,
@@ -147,6 +151,8 @@ const fn word(kind: FrameKind) -> &'static str {
         FrameKind::BlockAck => "BA",
         FrameKind::BlockAckRequest => "BAR",
         FrameKind::Beacon => "BEACON",
+        FrameKind::AddbaRequest => "ADDBA-REQ",
+        FrameKind::AddbaResponse => "ADDBA-RESP",
         _ => "other",
     }
 }
@@ -186,6 +192,8 @@ impl Air {
             outstanding: vec![BTreeMap::new(); n],
             told: BTreeSet::new(),
             window: config.aggregation.window,
+            is_by_frames: config.aggregation.setup == AgreementSetup::Frames,
+            agreed: BTreeSet::new(),
             wakes: vec![None; n],
             sent: vec![],
             on_air: BTreeSet::new(),
@@ -517,8 +525,18 @@ impl Air {
             };
             if matches!(input, MacInput::Received { .. } | MacInput::ReceivedPpdu { .. }) && !self.transmits(station) {
                 self.note_sleep(&header);
+                self.note_response(&signal);
             }
             self.drive(station, Some(input));
+        }
+    }
+
+    /// A response has come.
+    fn note_response(&mut self, signal: &Signal) {
+        let Signal::Ppdu(ppdu) = signal else { return };
+        if let Content::Agreement(AgreementFrame::Response { is_accepted: true, .. }) = ppdu.content {
+            let [from, to] = [ppdu.header.from, ppdu.header.to].map(|address| self.device(address.0 as usize));
+            self.agreed.insert((to, from, ppdu.tid));
         }
     }
 
@@ -579,6 +597,7 @@ impl Air {
             }
             MacOutput::TransmitPpdu { ppdu, at, airtime, .. } => {
                 *self.counts.entry(word(ppdu.header.kind)).or_default() += 1;
+                let again = if ppdu.header.retry { " again" } else { "" };
                 let what = match &ppdu.content {
                     Content::Data(data) => {
                         let numbers: Vec<u16> = data.mpdus().iter().map(|mpdu| mpdu.sequence).collect();
@@ -597,6 +616,13 @@ impl Air {
                         )
                     }
                     Content::BlockAckRequest { start } => format!("from {start}"),
+                    Content::Agreement(AgreementFrame::Request { token, start, window }) => {
+                        format!("{token}: TID {}, {window} from {start}{again}", ppdu.tid)
+                    }
+                    Content::Agreement(AgreementFrame::Response { token, is_accepted: true, window }) => {
+                        format!("{token}: {window}{again}")
+                    }
+                    Content::Agreement(AgreementFrame::Response { token, .. }) => format!("{token}: declined{again}"),
                 };
                 let (kind, to, nav) = (ppdu.header.kind, ppdu.header.to, ppdu.header.nav.as_micros());
                 self.note(at, &format!("{me} {} {what} to {} for {airtime}, nav {nav}", word(kind), self.names(to)));
@@ -662,10 +688,13 @@ impl Air {
         }
     }
 
-    /// No number lies a window or more beyond one that is neither acknowledged nor given up.
+    /// No number lies a window or more beyond one that is neither acknowledged nor given up, and there is no A-MPDU
+    /// without an agreement.
     fn check_window(&mut self, station: usize, ppdu: &Ppdu<Payload>) {
         let (data, station) = (ppdu.data().unwrap(), self.device(station));
         let peer = self.device(ppdu.header.to.0 as usize) as u32;
+        let is_agreed = !self.is_by_frames || self.agreed.contains(&(station, peer as usize, ppdu.tid));
+        assert!(is_agreed || data.mpdus().len() == 1, "an A-MPDU without an agreement\n{}", self.timeline);
         for mpdu in data.mpdus() {
             for packet in data.msdus_of(mpdu) {
                 // Told of while its PPDU waited for a CTS: it goes in vain.

@@ -1,5 +1,6 @@
 //! Exchanges that a person can read, and promises under random loss.
 
+mod agreements;
 mod air;
 mod recipient;
 
@@ -229,14 +230,19 @@ fn sendings() -> impl Strategy<Value = Vec<Sending>> {
 /// Sends packets among three, and checks that each is handed up at most once and in order, that its sender hears of it
 /// exactly once, that a packet that is said to be acknowledged was handed up, that no reference is kept, and that soon
 /// after the channel has healed nothing is left.
-fn check(mut air: Air, packets: &[Sending]) -> Result<(), TestCaseError> {
+fn check(air: Air, packets: &[Sending]) -> Result<(), TestCaseError> {
+    check_until(600_000, air, packets)
+}
+
+/// The same at this time \[us\].
+fn check_until(end: u64, mut air: Air, packets: &[Sending]) -> Result<(), TestCaseError> {
     let mut sent = BTreeMap::new();
     for (id, (from, hop, category, when)) in (0..).zip(packets) {
         let to = (*from as u32 + hop) % 3;
         air.send(at(*when), *from, to, id, AccessCategory::ALL[*category]);
         sent.insert(id, (*from, to, *category, *when));
     }
-    air.run(at(600_000));
+    air.run(at(end));
     let mut fates = BTreeMap::new();
     for (station, id, outcome) in &air.outcomes {
         prop_assert_eq!(sent[id].0, *station);

@@ -252,7 +252,9 @@ fn header(frame: &Frame<Msdu>, stations: &Stations<'_>) -> MacHeader {
         | FrameKind::Invite
         | FrameKind::Join
         | FrameKind::BlockAck
-        | FrameKind::BlockAckRequest => MacKind::Data {
+        | FrameKind::BlockAckRequest
+        | FrameKind::AddbaRequest
+        | FrameKind::AddbaResponse => MacKind::Data {
             bss: stations.bss(frame),
             power_management: frame.power_management,
             seq: frame.sequence,

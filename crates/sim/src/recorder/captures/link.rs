@@ -153,6 +153,8 @@ fn polled_header(
         | FrameKind::Crn
         | FrameKind::BlockAck
         | FrameKind::BlockAckRequest
+        | FrameKind::AddbaRequest
+        | FrameKind::AddbaResponse
         | FrameKind::Beacon => (15, false),
     };
     let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };

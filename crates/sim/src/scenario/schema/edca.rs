@@ -7,9 +7,11 @@ use super::spectrum;
 use crate::scenario::error::Complaint;
 use crate::scenario::frequency::Frequency;
 use crate::scenario::reader::{self, View, quantity};
-use crate::scenario::spec::Mac;
+use crate::scenario::spec::{Mac, Node};
 use crate::scenario::tree::{Data, Value};
-use airbraid_mac::edca::{AccessCategory, Bandwidth, EdcaConfig, FunctionConfig, Repair, Vector, WINDOW_MAX};
+use airbraid_mac::edca::{
+    AccessCategory, AgreementSetup, Bandwidth, EdcaConfig, FunctionConfig, Repair, Vector, WINDOW_MAX,
+};
 use airbraid_mac::phy::{OFDM_RATES, Rate, Standard};
 use airbraid_mac::ppdu::{Band, Choice, Coding, Format, GuardInterval, Ltf, Mode, Padding, Rules, Width};
 use airbraid_mac::rate_control::RateControl;
@@ -345,10 +347,9 @@ fn aggregation(view: &View<'_>, config: &mut EdcaConfig, format: Format) {
     aggregation.ampdu_frames = view.count("ampdu_frames", window, "as many as the window");
     let message = || "an A-MPDU has at least one MPDU".to_owned();
     view.require(aggregation.ampdu_frames > 0, "ampdu_frames", message, "write ampdu = \"off\" for none");
-    let setups = [("given", true), ("frames", false)];
-    let is_given = view.choice("block_ack_setup", &setups, true, "agreements are there from the beginning");
-    let message = || "agreements that are made by frames are not modelled".to_owned();
-    view.require(is_given, "block_ack_setup", message, "write \"given\": two frames and their ACKs are saved, once");
+    let setups = [("given", AgreementSetup::Given), ("frames", AgreementSetup::Frames)];
+    let why = "agreements are there from the beginning";
+    aggregation.setup = view.choice("block_ack_setup", &setups, AgreementSetup::Given, why);
     aggregation.repair = view.choice(
         "block_ack_repair",
         &[("request", Repair::Request), ("retransmit", Repair::Retransmit)],
@@ -358,6 +359,21 @@ fn aggregation(view: &View<'_>, config: &mut EdcaConfig, format: Format) {
     aggregation.retry_limit = retry_limit(view, "block_ack_retry_limit", None);
     view.apply(true);
     amsdu(view, aggregation);
+}
+
+/// An agreement has two ends, which are set up alike.
+pub(super) fn check(top: &View<'_>, nodes: &[Node]) {
+    let setup = |node: &Node| {
+        let setups = node.radios.iter().filter_map(|radio| match &radio.mac {
+            Mac::Edca(config) => config.aggregation.ampdu.map(|_| config.aggregation.setup),
+            _ => None,
+        });
+        setups.collect::<Vec<_>>()
+    };
+    let all: Vec<AgreementSetup> = nodes.iter().flat_map(setup).collect();
+    let is_one = all.windows(2).all(|pair| pair[0] == pair[1]);
+    let message = || "some radios set up agreements by frames, and others have them from the beginning".to_owned();
+    top.require(is_one, "node", message, "write `block_ack_setup` once, in [radio]: an agreement has two ends");
 }
 
 fn amsdu(view: &View<'_>, aggregation: &mut airbraid_mac::edca::AggregationConfig) {

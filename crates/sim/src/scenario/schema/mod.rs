@@ -88,6 +88,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Span) -> Spec {
     let slots = slots::read(&slot_views, &nodes);
     unique(cx, "slots", &slot_views, &slots.iter().map(|s| s.name.clone()).collect::<Vec<_>>(), 0);
     slots::check(&top, &nodes, &slots);
+    edca::check(&top, &nodes);
     let killer_views = top.tables("killer");
     let killers = killer::read(&killer_views, &nodes);
     unique(cx, "killer", &killer_views, &killers.iter().map(|k| k.name.clone()).collect::<Vec<_>>(), 0);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::scenario::spec::Mac;
-use airbraid_mac::edca::{AccessCategory, EdcaConfig, FunctionConfig, Repair, Vector};
+use airbraid_mac::edca::{AccessCategory, AgreementSetup, EdcaConfig, FunctionConfig, Repair, Vector};
 use airbraid_mac::ppdu::Format;
 use airbraid_units::{Bytes, Duration};
 
@@ -125,4 +125,28 @@ fn what_belongs_together_stays_together() {
         "cw_min 63 is above cw_max 31",
     );
     refuses("standard = \"802.11ax\"\naifsn = 0", "8:9", "an AIFSN of 0 does not exist");
+}
+
+#[test]
+fn agreements_are_given_or_set_up_by_frames() {
+    let setup = |keys: &str| config(&format!("standard = \"802.11ax\"\n{keys}")).aggregation.setup;
+    assert_eq!(setup(""), AgreementSetup::Given);
+    assert_eq!(setup("block_ack_setup = \"given\""), AgreementSetup::Given);
+    assert_eq!(setup("block_ack_setup = \"frames\""), AgreementSetup::Frames);
+}
+
+#[test]
+fn a_setup_without_agreements_or_with_one_end_is_refused() {
+    let key = "block_ack_setup = \"frames\"";
+    refuses(&format!("standard = \"802.11ax\"\n{}", key.replace("frames", "late")), "8:19", "allowed: given, frames");
+    refuses(&format!("standard = \"802.11b\"\n{key}"), "8:19", "`block_ack_setup` belongs to EDCA");
+    refuses(&format!("standard = \"802.11g\"\nedca = true\n{key}"), "9:19", "is for 802.11n and later");
+    // The first of the two nodes alone.
+    let one_end = format!("radios = [1, 5]\nradio = {{ {key} }}");
+    let told = errors(&of("standard = \"802.11ax\"").replacen("radios = [1, 5]", &one_end, 1));
+    assert!(told.contains("some radios set up agreements by frames") && told.contains("in [radio]"), "{told}");
+    let without = one_end.replace(key, "ampdu = \"off\"");
+    let text = of(&format!("standard = \"802.11ax\"\n{key}")).replacen("radios = [1, 5]", &without, 1);
+    let told = errors(&text.replace("[[trunk]]\nname = \"air\"\nbetween = [\"a\", \"b\"]\n", ""));
+    assert_eq!(told, "no error", "a station without agreements declines");
 }

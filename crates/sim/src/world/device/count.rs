@@ -58,6 +58,7 @@ impl LinkCount {
                 }
             }
             Content::BlockAckRequest { .. } => self.counts.block_ack_requests += 1,
+            Content::Agreement(_) => {}
             Content::BlockAck(_) => return,
         }
         self.airtime += airtime;

@@ -10,7 +10,7 @@ use crate::phy::CodedRate;
 use crate::scenario::spec::{Mac, Spec};
 use airbraid_engine::{Machine, Stream, Wake, step};
 use airbraid_mac::dcf::Dcf;
-use airbraid_mac::edca::{AccessCategory, Edca, EdcaStats, Vector};
+use airbraid_mac::edca::{AccessCategory, AgreementStats, Edca, EdcaStats, Vector};
 use airbraid_mac::multichannel::{Multichannel, MultichannelStats};
 use airbraid_mac::polled::Polled;
 use airbraid_mac::power_save::{AccessPoint, BufferStats, SlottedStation, SwitchStats};
@@ -143,6 +143,14 @@ impl RadioMac {
     pub fn edca(&self) -> Option<&EdcaStats> {
         match self {
             Self::Edca(mac) => Some(mac.counts()),
+            _ => None,
+        }
+    }
+
+    /// Returns the counters of agreements that are set up by frames.
+    pub fn agreements(&self) -> Option<&AgreementStats> {
+        match self {
+            Self::Edca(mac) => mac.agreement_counts(),
             _ => None,
         }
     }

@@ -1,13 +1,14 @@
 //! The PPDUs of EDCA stations: each MPDU as a frame of its own, with its place in the A-MPDU.
 
 use super::{Transmission, llc_and_body};
+use crate::record::agreement::{AgreementBody, AgreementStep};
 use crate::record::dot11::{self, MacHeader, MacKind, QosControl};
 use crate::record::radiotap::{ModeTap, Subframe};
 use crate::recorder::captures::body::BodyWriter;
 use crate::recorder::stations::Stations;
 use crate::world::{FrameEvent, Msdu};
 use airbraid_engine::Packet;
-use airbraid_mac::edca::{BlockAck, Content, DataMpdus, Ppdu, Vector};
+use airbraid_mac::edca::{AgreementFrame, BlockAck, Content, DataMpdus, Ppdu, Vector};
 use airbraid_units::Duration;
 
 /// Adds the MPDUs of a PPDU with the number `reference` to a transmission.
@@ -35,7 +36,29 @@ pub(super) fn append(
             dot11::append_header(&mut unit.bytes, &header(ppdu, kind, stations));
             unit.finish(0, true);
         }
+        Content::Agreement(frame) => {
+            let unit = sent.next();
+            let kind = MacKind::Agreement {
+                bss: stations.bss(event.frame),
+                seq: ppdu.header.sequence,
+                retry: ppdu.header.retry,
+                body: agreement(*frame, ppdu.tid),
+            };
+            dot11::append_header(&mut unit.bytes, &header(ppdu, kind, stations));
+            unit.finish(0, true);
+        }
     }
+}
+
+fn agreement(frame: AgreementFrame, tid: u8) -> AgreementBody {
+    let has_extension = frame.has_extension();
+    let (token, window, step) = match frame {
+        AgreementFrame::Request { token, start, window } => (token, window, AgreementStep::Request { start }),
+        AgreementFrame::Response { token, is_accepted, window } => {
+            (token, window, AgreementStep::Response { is_accepted })
+        }
+    };
+    AgreementBody { token, tid, window, step, has_extension }
 }
 
 fn append_bitmap(out: &mut Vec<u8>, answer: &BlockAck) {
