@@ -339,6 +339,7 @@ proptest! {
     fn links_of_any_mode_set_up_agreements(
         config in with_agreements(),
         seed: u64,
+        is_early: bool,
         links in 2u32..4,
         modes in (modes(), modes()),
         allocation in allocations(),
@@ -351,6 +352,7 @@ proptest! {
         let packets: Vec<Sending> = through_the_first(&packets);
         let modes = [None, modes.0, modes.1];
         let mut air = Air::of_modes(by_frames(config), &modes, links, (requests, allocation), seed);
+        air.is_early = is_early;
         air.fate = setup_losses(seed, permille, of_setup);
         air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
         check_until(END, air, &packets)?;
@@ -360,6 +362,7 @@ proptest! {
     fn devices_of_which_one_link_is_awake_set_up_agreements(
         config in with_agreements(),
         seed: u64,
+        is_early: bool,
         links in 2u32..4,
         delays in (0u64..3_000, 0u64..3_000),
         permille in [0u32..500, 0u32..500, 0u32..500],
@@ -371,6 +374,7 @@ proptest! {
         let [one, other] = [delays.0, delays.1].map(|us| Kind::Single(Duration::from_micros(us)));
         let ways = (RequestLink::Any, Allocation::Shared);
         let mut air = Air::of_devices_in(by_frames(config), &[Kind::Str, one, other], links, ways, seed);
+        air.is_early = is_early;
         air.fate = setup_losses(seed, permille, of_setup);
         air.outage = Some((outage.0, at(outage.1)..at(outage.1 + outage.2)));
         check_until(END, air, &packets)?;
@@ -380,6 +384,7 @@ proptest! {
     fn links_that_disturb_each_other_set_up_agreements(
         config in with_agreements(),
         seed: u64,
+        is_early: bool,
         links in 2u32..4,
         coupled in (any::<bool>(), any::<bool>()),
         allocation in allocations(),
@@ -392,6 +397,7 @@ proptest! {
         for station in [(coupled.0, 1), (coupled.1, 2)].into_iter().filter(|pair| pair.0).map(|pair| pair.1) {
             air.couple(station);
         }
+        air.is_early = is_early;
         air.fate = setup_losses(seed, permille, of_setup);
         check_until(END, air, &packets)?;
     }
