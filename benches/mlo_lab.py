@@ -206,7 +206,7 @@ def write_sites(plan, folder):
 
 
 def lab(options, way, case, seed):
-    """One run in the lab: goodput [Mbit/s], lateness [ms], further subflows."""
+    """One run in the lab: goodput [Mbit/s], lateness [ms], further subflows, bytes that came by each interface."""
     with tempfile.TemporaryDirectory(prefix=f"mlo-{way}-") as folder, open(SCENARIO) as file:
         text = file.read()
         plan = {"way": way, "airbraid": os.path.abspath(options.airbraid), "warm_up": options.warm_up, "seconds": options.seconds}
@@ -235,7 +235,9 @@ def lab(options, way, case, seed):
         except ValueError:
             logs = [open(os.path.join(folder, log)).read() for log in os.listdir(folder) if log.endswith(".log")]
             sys.exit(f"{way}, {case}, seed {seed}: no result\n{done.stderr}\n{done.stdout[-3000:]}\n" + "\n".join(logs))
-        return {"seed": seed, "goodput": said["goodput"], "subflows": said["subflows"], "late_ms": told["lateness_s"]["p999"] * 1e3}
+        came = {one["name"]: one["received_bytes"] for one in told["interfaces"] if one["node"] == "station"}
+        return {"seed": seed, "goodput": said["goodput"], "subflows": said["subflows"], "late_ms": told["lateness_s"]["p999"] * 1e3,
+                "received_bytes": came}
 
 
 def on_time(options, way, case, seed):
@@ -285,7 +287,7 @@ def main():
     for case in cases:
         for way in ways:
             ours = simulated(options, way, case) if way not in ("mptcp", "tunnel") else []
-            real = [on_time(options, way, case, options.seed + run) for run in range(1, options.runs + 1)]
+            real = [on_time(options, way, case, options.seed + run) for run in range(options.runs)]
             kept.append({"case": case, "way": way, "simulated": ours, "lab": real})
             late = max(run["late_ms"] for run in real)
             mark = "" if late <= options.late else f", on time {sum(run['late_ms'] <= options.late for run in real)} of {len(real)}"
