@@ -118,7 +118,7 @@ impl Layout {
 
     fn add_one(&mut self, spec: &Spec, node: usize) {
         let state = &spec.nodes[node];
-        let radios = state.radios.iter().map(queue_of);
+        let radios = state.radios.iter().map(|radio| queue_of(radio));
         let trunks = spec.radio_trunks().filter(|trunk| trunk.between.contains(&node));
         let queues = radios.chain(trunks.map(|trunk| trunk.policy.queue_limit));
         let queue = queues.max().unwrap_or_default().max(DEVICE_QUEUE_MIN);
@@ -194,7 +194,8 @@ fn channel_of(radio: &Radio) -> Network {
 }
 
 fn networks(spec: &Spec) -> Result<Vec<Network>, LabError> {
-    let channels: BTreeSet<Network> = spec.nodes.iter().flat_map(|node| node.radios.iter().map(channel_of)).collect();
+    let radios = spec.nodes.iter().flat_map(|node| &node.radios);
+    let channels: BTreeSet<Network> = radios.map(|radio| channel_of(radio)).collect();
     let links = (0..spec.links.len()).map(Network::Link);
     let all: Vec<Network> = channels.into_iter().chain(links).collect();
     let is_needed = spec.nodes.iter().any(|node| node.host == Host::Radios);
