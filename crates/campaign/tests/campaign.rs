@@ -105,6 +105,18 @@ fn results_are_in_the_order_of_cells_and_seeds_on_any_number_of_threads() {
 }
 
 #[test]
+fn the_summary_of_one_run_is_written_as_it_is_kept() {
+    let plan = plan(&TEXT.replace("replications = 4", "replications = 1"));
+    let results = Results::new(&plan, &mut outcomes(&plan, 1));
+    for cell in &results.cells {
+        assert!(cell.summary().len() > 20, "{:?}", cell.summary().keys());
+        let written = serde_json::to_string(cell).unwrap();
+        let kept = serde_json::to_string(cell.summary()).unwrap();
+        assert!(written.contains(&format!("\"summary\":{kept},\"runs\":[")), "{written}");
+    }
+}
+
+#[test]
 fn the_json_is_that_of_the_contract() {
     let plan = plan(TEXT);
     let json = serde_json::to_value(Results::new(&plan, &mut outcomes(&plan, 2))).unwrap();

@@ -11,6 +11,7 @@ mod polled;
 mod robust;
 mod said_over;
 mod select;
+mod shared;
 mod slips;
 mod slots;
 mod wrong;
