@@ -65,8 +65,8 @@ Examples:
       a shell on a host, with which the lab ends; in another terminal
       `ip netns exec airbraid-wifi6-ap iperf3 -s` serves on the access point
 
-  airbraid lab scenarios/lab/mld.toml --set trunk.air.mode=emlsr --set radio.mcs=3
-      two links of 802.11be by one radio, another rate
+  airbraid lab scenarios/lab/mld.toml --set trunk.air.mode=emlsr
+      two links of 802.11be by one radio
 
   airbraid lab trunk.toml --exec sender='ping -c 5 receiver' --out look \\
     --pcap --json
