@@ -63,8 +63,8 @@ pub enum MacInput<P> {
         /// Whether the medium is now idle.
         idle: bool,
     },
-    /// An MPDU of a PPDU for this station is complete and intact, and more of the PPDU is to come. Only a station that has
-    /// other ways to send on hears of it so early. The MAC takes over a reference to each packet in it.
+    /// An MPDU of a PPDU for this station is complete and intact, and more of the PPDU is to come. Only a station that
+    /// has other ways to send on hears of it so early. The MAC takes over a reference to each packet in it.
     MpduEnds { ppdu: Arc<Ppdu<P>>, place: u32 },
     /// A PPDU for this station ends, and at least one of its MPDUs is intact. The MAC takes over a reference to each
     /// packet in those, and gives it back by [`MacOutput::DeliverRun`] or [`MacOutput::Discard`].

@@ -19,8 +19,8 @@ pub enum Allocation {
     ByFreeTime,
     /// Each packet goes to the link after that of the last.
     RoundRobin,
-    /// Not at all: the link that has the medium takes what waits longest, and leaves to others what they are expected to
-    /// deliver before.
+    /// Not at all: the link that has the medium takes what waits longest, and leaves to others what they are expected
+    /// to deliver before.
     Expected,
 }
 

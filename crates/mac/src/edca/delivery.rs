@@ -1,4 +1,4 @@
-//! What a link that has the medium leaves to other links, because they deliver it before.
+//! The part of what waits that a link takes, so that others have what they deliver before.
 //!
 //! ```text
 //!   this link    |=====================|          k MPDUs, from now on
@@ -7,15 +7,15 @@
 //!                now                   T          all that waits has come
 //! ```
 //!
-//! Of `n` MPDUs that wait this link takes as many as are delivered at the time `T` at which all have come, if each other
-//! link takes its part as soon as it is ready: `own T + sum(speed (T - ready)) = n`, over the links that are ready
-//! before `T`. So a slow link does not take a short burst that a fast one would have delivered before, and where much
-//! waits each takes what it delivers in the same time.
+//! Of `n` MPDUs that wait this link takes as many as it has delivered at the time `T` when all have come, if each
+//! other link takes its part as soon as it is ready: `own T + sum(speed (T - ready)) = n`, over the links that are
+//! ready before `T`. So a slow link does not take a short burst that a fast one would have delivered before, and where
+//! much waits each takes what it delivers in the same time.
 
 use airbraid_units::{Bytes, Duration};
 
-/// How many of `waiting` MPDUs this link takes, one or more. `own` is its speed \[bit/s\]; the others have each the time
-/// until they are ready, and a speed.
+/// Number of `waiting` MPDUs that this link takes, one or more. `own` is its speed \[bit/s\]; the others have each a
+/// time until they are ready, and a speed.
 pub(super) fn first_here(own: u64, mut others: Vec<(Duration, u64)>, mpdu: Bytes, waiting: u32) -> u32 {
     // Bits times a second, in nanoseconds.
     let scale = |bits: u64| u128::from(bits) * 1_000_000_000;

@@ -37,7 +37,7 @@ pub(super) struct Pick {
     pub is_probe: bool,
     /// The share of its link in the window; `None`: the whole.
     pub share: Option<Share>,
-    /// How many of the MPDUs that wait it delivers before other links could; `None`: any number.
+    /// Number of the MPDUs that wait that its link delivers before others could; `None`: any.
     pub first_here: Option<u32>,
 }
 

@@ -159,7 +159,7 @@ impl Uses {
         }
     }
 
-    /// How many of the MPDUs that wait a link delivers before the others could have them, one or more
+    /// Number of the MPDUs that wait that a link delivers before the others could, one or more
     /// ([`super::delivery`]). `None`: the link has sent nothing yet.
     pub fn first_here(
         &self,

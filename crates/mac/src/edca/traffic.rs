@@ -362,8 +362,7 @@ impl<P: Packet + Copy> Traffic<P> {
         self.queue(id).uses.as_ref()?.share(link, self.queue(id).originator.window(), |link| self.demand(now, link))
     }
 
-    /// How many of the MPDUs of a queue a link delivers before others could, where it leaves them what they deliver
-    /// before.
+    /// Number of the MPDUs of a queue that a link delivers before others could, where it leaves those to them.
     pub fn first_here(&self, now: Instant, id: QueueId, link: LinkId) -> Option<u32> {
         let queue = self.queue(id);
         let uses = queue.uses.as_ref().filter(|_| queue.leaves)?;

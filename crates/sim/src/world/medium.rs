@@ -528,7 +528,7 @@ impl Medium {
         let is_ignored = radio.is_up && power >= radio.limits.carrier_sense && radio.ignores(power);
         let end = transmissions[id].as_ref().map_or(now, |transmission| transmission.end);
         let losses = radio.on_frame(now, arrival, end + hearer.delay(), before);
-        if radio.early.is_some() {
+        if radio.ppdu.early.is_some() {
             *first_mpdu = radio.expect_mpdus(id, transmissions[id].as_deref(), hearer);
         }
         for lost in losses.into_iter().flatten() {

@@ -258,8 +258,8 @@ impl World<'_> {
     }
 
     /// A MAC hands up the packets of consecutive MPDUs, each complete where its MPDU ends in the PPDU, or all as
-    /// `early` says. Where they come with the end of the PPDU nothing could have followed from one before; only the time
-    /// that its delay is taken at is its own.
+    /// `early` says. Where they come with the end of the PPDU nothing could have followed from one before; only the
+    /// time that its delay is taken at is its own.
     pub(super) fn on_mac_deliveries(
         &mut self,
         radio: RadioId,

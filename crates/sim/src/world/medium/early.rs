@@ -1,8 +1,8 @@
 //! MPDUs that go up as they end: a station that has other ways to send on acts on them before their PPDU has ended.
 //!
-//! An acknowledgement of TCP leaves by another link of a multi-link device while the A-MPDU that it acknowledges is still
-//! on the air. Where a station has but one radio nothing can follow from an MPDU before the end of its PPDU, for the
-//! medium is taken until then: it hears of all at once, which is cheaper.
+//! An acknowledgement of TCP leaves by another link of a multi-link device while the A-MPDU that it acknowledges is
+//! still on the air. Where a station has but one radio nothing can follow from an MPDU before the end of its PPDU, for
+//! the medium is taken until then: it hears of all at once, which is cheaper.
 
 use super::super::frame::Msdu;
 use super::super::id::{RadioId, TransmissionId};
@@ -51,7 +51,7 @@ impl Medium {
         let lock = radio.lock.filter(|lock| !lock.missed && lock.decodable && radio.is_up)?;
         let sent = transmissions[lock.transmission].as_deref()?;
         let ppdu = sent.ppdu.as_ref()?;
-        radio.early.as_ref().filter(|early| early.next == Some(now))?;
+        radio.ppdu.early.as_ref().filter(|early| early.next == Some(now))?;
         radio.settle_lock(now, |_| Some(sent), (rates, spectrum));
         let data = ppdu.data()?;
         let from = radio.ended_early();
@@ -60,20 +60,20 @@ impl Medium {
         let until = (from..data.mpdus().len() as u32).take_while(is_over).last().map_or(from, |last| last + 1);
         radio.judge_until(until, ppdu, data, rates);
         let next = end_of(ppdu, data, until, lock.until);
-        radio.early.as_mut()?.next = next;
+        radio.ppdu.early.as_mut()?.next = next;
         Some(Ended { ppdu: Arc::clone(ppdu), places: from..until, next })
     }
 
     /// Whether the MPDU at a place of the PPDU to which a radio listens has ended, and is intact.
     pub fn has_come(&self, radio: RadioId, place: u32) -> bool {
-        self.radios[radio].early.as_ref().is_some_and(|early| early.intact.contains(place as usize))
+        self.radios[radio].ppdu.early.as_ref().is_some_and(|early| early.intact.contains(place as usize))
     }
 }
 
 impl RadioState {
     /// Number of MPDUs that were judged as they ended.
     pub(super) fn ended_early(&self) -> u32 {
-        self.early.as_ref().map_or(0, |early| early.count)
+        self.ppdu.early.as_ref().map_or(0, |early| early.count)
     }
 
     /// When the first MPDU ends of a PPDU that has just begun, if it is for this radio, which listens to it.
@@ -88,17 +88,17 @@ impl RadioState {
         let ppdu = sent.ppdu.as_deref()?;
         let data = ppdu.data().filter(|data| data.mpdus().len() > 1)?;
         let first = end_of(ppdu, data, 0, lock.until);
-        self.early.as_mut()?.next = first;
+        self.ppdu.early.as_mut()?.next = first;
         first
     }
 
     /// Judges the MPDUs before the place `until`, which have ended.
     fn judge_until(&mut self, until: u32, ppdu: &Ppdu<Msdu>, data: &DataMpdus<Msdu>, rates: Option<&ErrorRates>) {
-        let (Some(lock), Some(mut early)) = (self.lock, self.early.take()) else { return };
+        let (Some(lock), Some(mut early)) = (self.lock, self.ppdu.early.take()) else { return };
         if !early.has_any() {
             early.is_headless = !self.has_header(&lock);
         }
-        let stretches = std::mem::take(&mut self.stretches);
+        let stretches = std::mem::take(&mut self.ppdu.stretches);
         let judge = self.judge_of(&lock, ppdu, &stretches, rates);
         for place in early.count..until {
             let success = judge.success(&data.mpdus()[place as usize], &mut early.known);
@@ -107,8 +107,8 @@ impl RadioState {
             }
         }
         early.count = until;
-        self.stretches = stretches;
-        self.early = Some(early);
+        self.ppdu.stretches = stretches;
+        self.ppdu.early = Some(early);
     }
 
     /// Judges what is left of a PPDU that has ended, some of whose MPDUs were judged before; see
@@ -124,7 +124,7 @@ impl RadioState {
         self.judge_until(data.mpdus().len() as u32, ppdu, data, rates);
         self.lock = None;
         let count = data.mpdus().len();
-        let intact = self.early.as_ref().map(|early| early.intact).unwrap_or_default();
+        let intact = self.ppdu.early.as_ref().map(|early| early.intact).unwrap_or_default();
         match (0..count).filter(|place| intact.contains(*place)).count() {
             0 => Err(self.loss(lock)),
             all if all == count => Ok(None),
@@ -133,8 +133,8 @@ impl RadioState {
     }
 }
 
-/// Whether a node may act on an MPDU before the PPDU ends that brings it: it has more than the one radio, whose medium is
-/// taken till then.
+/// Whether a node may act on an MPDU before the PPDU ends that brings it: it has more than the one radio, whose medium
+/// is taken till then.
 pub(super) fn acts_early(spec: &Spec, node: usize) -> bool {
     spec.nodes[node].radios.len() > 1 || spec.links.iter().any(|link| link.between.contains(&node))
 }

@@ -4,7 +4,7 @@ use super::super::id::TransmissionId;
 use super::super::slotted::Place;
 use super::Beginning;
 use super::arrival::Arrival;
-use super::judged::Judged;
+use super::judged::PpduAccount;
 use super::spectrum::Spectrum;
 use super::wide::WideChannel;
 use crate::phy::path_loss::threshold_power;
@@ -37,24 +37,6 @@ pub(super) struct Lock {
     pub(super) bits: u64,
     /// The receiver's account of the frame so far ends here.
     pub(super) settled: Instant,
-}
-
-/// A stretch of a PSDU over which nothing changes on the air.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Stretch {
-    /// End \[bit of the PSDU\].
-    pub until: u64,
-    /// Linear ratio of signal to noise and interference.
-    pub sinr: f64,
-    /// All other energy in the channel \[mW\].
-    pub interference: f64,
-}
-
-impl Stretch {
-    /// Whether the same lies over it.
-    pub fn is_like(&self, sinr: f64, interference: f64) -> bool {
-        self.sinr.total_cmp(&sinr).is_eq() && self.interference.total_cmp(&interference).is_eq()
-    }
 }
 
 /// A decodable frame that is lost as another begins.
@@ -94,10 +76,7 @@ pub(super) struct RadioState {
     pub settles: bool,
     /// Whether it is of 802.11n or later, whose non-HT frames have the curves of its other frames.
     pub(super) is_newer: bool,
-    /// The PSDU of the PPDU that it receives, by what lay over it.
-    pub(super) stretches: Vec<Stretch>,
-    /// The MPDUs that it has judged as they ended; `None`: it judges them when the PPDU has ended.
-    pub(super) early: Option<Box<Judged>>,
+    pub(super) ppdu: PpduAccount,
     pub is_up: bool,
     /// Where a station that has several channels listens; [`DEAF`] while it changes.
     pub tuned: Channel,
@@ -168,8 +147,7 @@ impl RadioState {
             limits: Limits::new(spec),
             settles: config.error == ErrorModel::Sinr || has_mpdus,
             is_newer: matches!(&spec.mac, Mac::Edca(config) if matches!(config.data, Vector::Mode(_))),
-            stretches: Vec::new(),
-            early: (acts_early && has_mpdus).then(Box::default),
+            ppdu: PpduAccount::new(acts_early && has_mpdus),
             errors: Errors::new(config.error),
             is_up: true,
             tuned: place.channel,
@@ -365,10 +343,7 @@ impl RadioState {
     }
 
     fn begin_lock(&mut self, lock: Lock) {
-        self.stretches.clear();
-        if let Some(early) = &mut self.early {
-            early.begin();
-        }
+        self.ppdu.begin();
         self.lock = Some(lock);
     }
 

@@ -3,7 +3,8 @@
 //! A frame is one piece. Of a PPDU the PHY header is one, and each MPDU is judged by what lay over itself.
 
 use super::super::frame::Msdu;
-use super::receiver::{Errors, Lock, RadioState, Stretch};
+use super::judged::Stretch;
+use super::receiver::{Errors, Lock, RadioState};
 use super::spectrum::Spectrum;
 use super::{Loss, Transmission};
 use crate::phy::{CodedRate, ErrorRates, PlainBer};
@@ -90,11 +91,11 @@ impl RadioState {
             lock.success *= if is_buried { 0.0 } else { success };
         }
         // An MPDU that has ended has cut a stretch in two.
-        let is_cut = self.early.as_ref().is_some_and(|early| early.has_any());
-        match self.stretches.last_mut() {
+        let is_cut = self.ppdu.early.as_ref().is_some_and(|early| early.has_any());
+        match self.ppdu.stretches.last_mut() {
             Some(last) if last.until >= until => {}
             Some(last) if is_cut && last.is_like(sinr, interference) => last.until = until,
-            _ => self.stretches.push(Stretch { until, sinr, interference }),
+            _ => self.ppdu.stretches.push(Stretch { until, sinr, interference }),
         }
     }
 
@@ -149,26 +150,26 @@ impl RadioState {
         is_receiver: bool,
         rates: Option<&ErrorRates>,
     ) -> Result<Option<Box<MpduSet>>, Loss> {
-        let Some(data) = ppdu.data().filter(|_| !self.stretches.is_empty()) else {
+        let Some(data) = ppdu.data().filter(|_| !self.ppdu.stretches.is_empty()) else {
             return self.judge(lock, &ended.frame).map(|()| None);
         };
         if !self.is_up || !lock.decodable {
             return Err(Loss::Channel);
         }
-        if is_receiver && self.early.as_ref().is_some_and(|early| early.has_any()) {
+        if is_receiver && self.ppdu.early.as_ref().is_some_and(|early| early.has_any()) {
             return self.judge_rest(lock, ppdu, rates);
         }
         if !self.has_header(lock) {
             return Err(self.loss(lock));
         }
-        let stretches = std::mem::take(&mut self.stretches);
+        let stretches = std::mem::take(&mut self.ppdu.stretches);
         let judge = self.judge_of(lock, ppdu, &stretches, rates);
         let result = if judge.all_survive(data.mpdus()) {
             Ok(None)
         } else {
             self.draw_mpdus(&judge, data.mpdus(), is_receiver).ok_or_else(|| self.loss(lock))
         };
-        self.stretches = stretches;
+        self.ppdu.stretches = stretches;
         result
     }
 
