@@ -54,11 +54,13 @@ pub(super) struct Sent {
     pub rate: BitRate,
     /// Mean length of its MPDUs.
     pub mpdu: Bytes,
-    /// Time that it takes with access and answer, if nobody else is there; the access alone.
+    /// Time that it takes with access and answer, if nobody else is there.
     pub time: Duration,
+    /// Time of the access alone.
     pub access: Duration,
     /// When it ends, with its answer.
     pub until: Instant,
+    /// Number of its MPDUs.
     pub mpdus: u32,
     /// Time for which the link has had something to send, of any queue.
     pub demand: Duration,

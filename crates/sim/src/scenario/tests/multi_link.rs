@@ -67,6 +67,7 @@ fn one_link_at_a_time_is_awake_at_the_station() {
     let refuse = |keys: &str, why: &str| refused(&text("802.11be", &format!("{keys}\nmode = \"single\""), ""), why);
     refuse("request_link = \"data\"", "the link of the data may sleep when it is asked");
     refuse("allocation = \"slci\"", "packets that are put to links would wait for a link that sleeps");
+    assert_eq!(trunk("mode = \"single\"\nallocation = \"expected\"").allocation, Allocation::Expected);
     refuse("tid_to_link = { vo = [\"ch44\"] }", "packets of a TID would wait for a link that sleeps");
     refused(
         &text("802.11be", "mode = { a = \"single\", b = \"single\" }", ""),

@@ -127,7 +127,8 @@ fn delays(view: &View<'_>, modes: [Mode; 2]) -> Emlsr {
 pub(super) fn over_any_link(view: &View<'_>, allocation: Allocation, tids: &[u8]) {
     let message = |what: &str| format!("{what} would wait for a link that sleeps");
     let help = "leave it out where one link at a time is awake";
-    view.require(allocation == Allocation::Shared, "allocation", || message("packets that are put to links"), help);
+    let is_late = matches!(allocation, Allocation::Shared | Allocation::Expected);
+    view.require(is_late, "allocation", || message("packets that are put to links"), help);
     let is_everywhere = tids.iter().all(|tids| *tids == u8::MAX);
     view.require(is_everywhere, "tid_to_link", || message("packets of a TID"), help);
 }
