@@ -8,15 +8,15 @@
 
 use super::frames::{BlockAck, DataMpdus, Mpdu, MpduSet, Ppdu, SEQUENCES, WINDOW_MAX, after, ahead};
 use crate::service::MacOutput;
-use airbraid_units::Duration;
+use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A number this far ahead is an old one (10.25.6.6.1).
 const HALF: u16 = SEQUENCES / 2;
 
-/// An MPDU that waits for those before it: its place in the PPDU that brought it.
-type Held<P> = Option<(Arc<Ppdu<P>>, u32)>;
+/// An MPDU that waits for those before it: its place in the PPDU that brought it, and when it was complete.
+type Held<P> = Option<(Arc<Ppdu<P>>, u32, Instant)>;
 
 /// A PPDU that comes, and the data in it.
 type Came<'a, P> = (&'a Arc<Ppdu<P>>, &'a DataMpdus<P>);
@@ -35,13 +35,15 @@ pub(super) struct Recipient<P> {
     held: VecDeque<Held<P>>,
     /// Number of those that are there.
     holding: u32,
+    /// When all that was handed up was complete: a PPDU of another link may end sooner than one whose MPDUs came before.
+    complete: Instant,
 }
 
 impl<P: Copy> Recipient<P> {
     /// An agreement of `window` from the number `start` on.
     pub fn new(window: u16, start: u16) -> Self {
         let (scores, held) = (MpduSet::default(), VecDeque::new());
-        Self { window, scored_from: start, scores, start, held, holding: 0 }
+        Self { window, scored_from: start, scores, start, held, holding: 0, complete: Instant::ZERO }
     }
 
     /// Its peer has no longer window than this: it sends in an older format.
@@ -55,31 +57,59 @@ impl<P: Copy> Recipient<P> {
         self.holding
     }
 
-    /// The MPDUs of a PPDU have come: those that are intact, `None` being all, but for the first ones, which have ended
-    /// before.
+    /// The MPDUs of a PPDU that ends now have come: those that are intact, `None` being all, but for the first ones,
+    /// which have ended before.
     pub fn on_ppdu(
         &mut self,
+        now: Instant,
         ppdu: Came<'_, P>,
         (intact, ended): (Option<&MpduSet>, u32),
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
-        for place in ended..ppdu.1.mpdus().len() as u32 {
+        let mpdus = ppdu.1.mpdus();
+        let ended_at = |place: u32| now.saturating_sub(ppdu.0.time_behind(&mpdus[place as usize]));
+        let first_end = if ended < mpdus.len() as u32 { ended_at(ended) } else { now };
+        let mut last = None;
+        for place in ended..mpdus.len() as u32 {
             if intact.is_none_or(|intact| intact.contains(place as usize)) {
-                self.take(ppdu, (place, false), outputs);
+                // All of a PPDU that comes in order goes up as one, unless something of another link was complete later.
+                if self.complete <= first_end && self.takes_next(&mpdus[place as usize]) {
+                    hand_up(ppdu.0, place, None, outputs);
+                    last = Some(place);
+                    if matches!(self.held.front(), Some(Some(_))) {
+                        self.complete = ended_at(place);
+                        self.release_in_order(now, outputs);
+                    }
+                } else {
+                    self.take(now, ppdu, (place, false), outputs);
+                }
             }
         }
+        self.complete = self.complete.max(last.map_or(Instant::ZERO, ended_at));
+    }
+
+    /// Takes in an MPDU if it is the next in order.
+    #[inline]
+    fn takes_next(&mut self, mpdu: &Mpdu) -> bool {
+        if mpdu.sequence != self.start {
+            return false;
+        }
+        self.score(mpdu.sequence);
+        self.start = after(self.start, 1);
+        self.held.pop_front();
+        true
     }
 
     /// One has come, and more of its PPDU is to come.
-    pub fn on_mpdu(&mut self, ppdu: Came<'_, P>, place: u32, outputs: &mut VecDeque<MacOutput<P>>) {
-        self.take(ppdu, (place, true), outputs);
+    pub fn on_mpdu(&mut self, now: Instant, ppdu: Came<'_, P>, place: u32, outputs: &mut VecDeque<MacOutput<P>>) {
+        self.take(now, ppdu, (place, true), outputs);
     }
 
     #[inline]
-    fn take(&mut self, ppdu: Came<'_, P>, at: (u32, bool), outputs: &mut VecDeque<MacOutput<P>>) {
+    fn take(&mut self, now: Instant, ppdu: Came<'_, P>, at: (u32, bool), outputs: &mut VecDeque<MacOutput<P>>) {
         let Some(mpdu) = ppdu.1.mpdus().get(at.0 as usize) else { return };
         self.score(mpdu.sequence);
-        self.accept(ppdu, at, mpdu, outputs);
+        self.accept(now, ppdu, at, mpdu, outputs);
     }
 
     #[inline]
@@ -111,27 +141,29 @@ impl<P: Copy> Recipient<P> {
     #[inline]
     fn accept(
         &mut self,
+        now: Instant,
         (ppdu, data): Came<'_, P>,
         (place, ends_now): (u32, bool),
         mpdu: &Mpdu,
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
-        let behind = || if ends_now { Duration::ZERO } else { ppdu.time_behind(mpdu) };
+        let ended = || if ends_now { now } else { now.saturating_sub(ppdu.time_behind(mpdu)) };
         let distance = ahead(self.start, mpdu.sequence);
         if distance >= HALF {
             return discard(data, mpdu, outputs);
         }
         if distance >= self.window {
             let start = after(mpdu.sequence, SEQUENCES + 1 - self.window);
-            self.release_before(start, behind(), outputs);
+            self.release_before(now, start, ended(), outputs);
         }
         let distance = usize::from(ahead(self.start, mpdu.sequence));
         if distance == 0 {
             self.start = after(self.start, 1);
             self.held.pop_front();
-            hand_up(ppdu, place, ends_now.then_some(Duration::ZERO), outputs);
+            self.complete = self.complete.max(ended());
+            hand_up(ppdu, place, Some(now.saturating_since(self.complete)), outputs);
             if self.holding > 0 {
-                self.release_in_order(behind(), outputs);
+                self.release_in_order(now, outputs);
             }
             return;
         }
@@ -141,52 +173,66 @@ impl<P: Copy> Recipient<P> {
         match &mut self.held[distance] {
             Some(_) => discard(data, mpdu, outputs),
             free => {
-                *free = Some((ppdu.clone(), place));
+                *free = Some((ppdu.clone(), place, ended()));
                 self.holding += 1;
             }
         }
     }
 
-    /// Hands up what follows without a gap, complete that time before the end of the PPDU that has come.
+    /// Hands up what follows without a gap.
     #[inline]
-    fn release_in_order(&mut self, early: Duration, outputs: &mut VecDeque<MacOutput<P>>) {
+    fn release_in_order(&mut self, now: Instant, outputs: &mut VecDeque<MacOutput<P>>) {
         while self.holding > 0
-            && let Some((ppdu, place)) = self.held.front_mut().and_then(Option::take)
+            && let Some(held) = self.held.front_mut().and_then(Option::take)
         {
             self.held.pop_front();
             self.holding -= 1;
             self.start = after(self.start, 1);
-            hand_up(&ppdu, place, Some(early), outputs);
+            self.hand_up_held(now, held, outputs);
         }
     }
 
-    /// Hands up everything before `start`, with its gaps, and then what follows without one.
-    fn release_before(&mut self, start: u16, early: Duration, outputs: &mut VecDeque<MacOutput<P>>) {
+    /// Hands up everything before `start`, with its gaps, and then what follows without one; what has asked for it was
+    /// complete at `since`.
+    fn release_before(&mut self, now: Instant, start: u16, since: Instant, outputs: &mut VecDeque<MacOutput<P>>) {
+        self.complete = self.complete.max(since);
         for _ in 0..usize::from(ahead(self.start, start)).min(self.held.len()) {
-            if let Some(Some((ppdu, place))) = self.held.pop_front() {
+            if let Some(Some(held)) = self.held.pop_front() {
                 self.holding -= 1;
-                hand_up(&ppdu, place, Some(early), outputs);
+                self.hand_up_held(now, held, outputs);
             }
         }
         self.start = start;
-        self.release_in_order(early, outputs);
+        self.release_in_order(now, outputs);
+    }
+
+    /// Hands up an MPDU that has waited for those before it.
+    #[inline]
+    fn hand_up_held(
+        &mut self,
+        now: Instant,
+        (ppdu, place, ended): (Arc<Ppdu<P>>, u32, Instant),
+        outputs: &mut VecDeque<MacOutput<P>>,
+    ) {
+        self.complete = self.complete.max(ended);
+        hand_up(&ppdu, place, Some(now.saturating_since(self.complete)), outputs);
     }
 
     /// A new agreement takes the place of this one: everything goes up, with its gaps.
-    pub fn finish(mut self, outputs: &mut VecDeque<MacOutput<P>>) {
+    pub fn finish(mut self, now: Instant, outputs: &mut VecDeque<MacOutput<P>>) {
         let end = after(self.start, self.held.len() as u16);
-        self.release_before(end, Duration::ZERO, outputs);
+        self.release_before(now, end, now, outputs);
     }
 
     /// A request: the sender has given up everything before `start` (10.25.6.6.3).
-    pub fn on_request(&mut self, start: u16, outputs: &mut VecDeque<MacOutput<P>>) {
+    pub fn on_request(&mut self, now: Instant, start: u16, outputs: &mut VecDeque<MacOutput<P>>) {
         let distance = ahead(self.scored_from, start);
         if distance > 0 && distance < HALF {
             self.score_from(start);
         }
         let distance = ahead(self.start, start);
         if distance > 0 && distance < HALF {
-            self.release_before(start, Duration::ZERO, outputs);
+            self.release_before(now, start, now, outputs);
         }
     }
 

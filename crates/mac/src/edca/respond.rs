@@ -110,7 +110,7 @@ impl<P: Packet + Copy> Edca<P> {
     pub(super) fn on_mpdu(&mut self, now: Instant, ppdu: &Arc<Ppdu<P>>, place: u32) {
         if self.transmitting_until <= now {
             let from = self.planner.link.device(ppdu.header.from);
-            return self.traffic.receive_early(from, ppdu, place, &mut self.outputs);
+            return self.traffic.receive_early(now, from, ppdu, place, &mut self.outputs);
         }
         let mut alone = MpduSet::default();
         alone.insert(place as usize);
@@ -134,15 +134,19 @@ impl<P: Packet + Copy> Edca<P> {
         match &ppdu.content {
             Content::Data(data) => {
                 if data.mpdus().len() > 1 {
-                    self.traffic.receive(self.planner.link.device(from), ppdu, came, &mut self.outputs);
+                    self.traffic.receive(now, self.planner.link.device(from), ppdu, came, &mut self.outputs);
                     self.answer_block(now, ppdu);
                 } else {
                     self.acknowledge(now, &ppdu.header, &ppdu.vector);
-                    self.receive_single(ppdu, came);
+                    self.receive_single(now, ppdu, came);
                 }
             }
             Content::BlockAckRequest { start } => {
-                self.traffic.recipient(self.planner.link.device(from), ppdu.tid).on_request(*start, &mut self.outputs);
+                self.traffic.recipient(self.planner.link.device(from), ppdu.tid).on_request(
+                    now,
+                    *start,
+                    &mut self.outputs,
+                );
                 self.answer_block(now, ppdu);
             }
             Content::Agreement(frame) => self.on_setup_frame(now, ppdu, *frame),
@@ -151,10 +155,10 @@ impl<P: Packet + Copy> Edca<P> {
     }
 
     /// A single MPDU: in order with the others where there is an agreement, or only new.
-    fn receive_single(&mut self, ppdu: &Arc<Ppdu<P>>, came: (Option<&MpduSet>, u32)) {
+    fn receive_single(&mut self, now: Instant, ppdu: &Arc<Ppdu<P>>, came: (Option<&MpduSet>, u32)) {
         let (header, from) = (&ppdu.header, self.planner.link.device(ppdu.header.from));
         if self.traffic.is_recipient(from, ppdu.tid) {
-            return self.traffic.receive(from, ppdu, came, &mut self.outputs);
+            return self.traffic.receive(now, from, ppdu, came, &mut self.outputs);
         }
         let sender = Address(from.0 * 8 + u32::from(ppdu.tid));
         let setups = self.traffic.setups.as_deref_mut();

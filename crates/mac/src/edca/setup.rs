@@ -168,7 +168,7 @@ impl<P: Packet + Copy> Edca<P> {
                 }
                 // From now on it is known on which link a peer of one link is.
                 self.traffic.reach(from, tid, link);
-                let accepted = self.traffic.accept(from, tid, (start, window), &mut self.outputs);
+                let accepted = self.traffic.accept(now, (from, tid), (start, window), &mut self.outputs);
                 let (is_accepted, window) = (accepted.is_some(), accepted.unwrap_or(window));
                 if let Some(setups) = &mut self.traffic.setups {
                     setups.answer(from, tid, AgreementFrame::Response { token, is_accepted, window });
@@ -250,8 +250,8 @@ impl<P: Packet + Copy> Traffic<P> {
     /// station has none.
     fn accept(
         &mut self,
-        from: Address,
-        tid: u8,
+        now: Instant,
+        (from, tid): (Address, u8),
         (start, window): (u16, u16),
         outputs: &mut VecDeque<MacOutput<P>>,
     ) -> Option<u16> {
@@ -260,7 +260,7 @@ impl<P: Packet + Copy> Traffic<P> {
         }
         // 0: the originator leaves the choice to the recipient (9.4.1.13).
         let window = if window == 0 { self.window } else { window.min(self.window) };
-        self.renew_recipient((from, tid), (window, start), outputs);
+        self.renew_recipient((from, tid), (window, start), now, outputs);
         Some(window)
     }
 

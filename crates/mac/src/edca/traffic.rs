@@ -597,10 +597,11 @@ impl<P: Packet + Copy> Traffic<P> {
         &mut self,
         (from, tid): (Address, u8),
         (window, start): (u16, u16),
+        now: Instant,
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
         let recipient = self.recipient(from, tid);
-        std::mem::replace(recipient, Recipient::new(window, start)).finish(outputs);
+        std::mem::replace(recipient, Recipient::new(window, start)).finish(now, outputs);
     }
 
     /// MPDUs that wait for the sake of order.
@@ -617,6 +618,7 @@ impl<P: Packet + Copy> Traffic<P> {
     /// The MPDUs of a PPDU have come from a peer under an agreement.
     pub fn receive(
         &mut self,
+        now: Instant,
         from: Address,
         ppdu: &Arc<Ppdu<P>>,
         came: (Option<&super::frames::MpduSet>, u32),
@@ -625,12 +627,13 @@ impl<P: Packet + Copy> Traffic<P> {
         let Some(data) = ppdu.data() else { return };
         let recipient = self.recipient(from, ppdu.tid);
         recipient.narrow(window_max(&ppdu.vector));
-        recipient.on_ppdu((ppdu, data), came, outputs);
+        recipient.on_ppdu(now, (ppdu, data), came, outputs);
     }
 
     /// An MPDU of a peer has come, before the end of its PPDU.
     pub fn receive_early(
         &mut self,
+        now: Instant,
         from: Address,
         ppdu: &Arc<Ppdu<P>>,
         place: u32,
@@ -639,6 +642,6 @@ impl<P: Packet + Copy> Traffic<P> {
         let Some(data) = ppdu.data() else { return };
         let recipient = self.recipient(from, ppdu.tid);
         recipient.narrow(window_max(&ppdu.vector));
-        recipient.on_mpdu((ppdu, data), place, outputs);
+        recipient.on_mpdu(now, (ppdu, data), place, outputs);
     }
 }

@@ -1,12 +1,13 @@
 //! The air at work: a transmission runs over its hearers as it begins and as it ends, and their MACs hear of it.
 
 use super::World;
-use super::frame::Msdu;
+use super::frame::{Msdu, MsduKind};
 use super::host::{Event, Host};
-use super::id::{RadioId, TransmissionId};
+use super::id::{NodeId, RadioId, TransmissionId};
 use super::killers::leaves;
 use super::medium::{Beginning, Ending, Hearer, Loss, Transmission};
 use super::observe::FrameEvent;
+use super::packet::Body;
 use super::port::radio::RadioPort;
 use crate::queue::Phase;
 use airbraid_mac::edca::Ppdu;
@@ -43,7 +44,9 @@ impl World<'_> {
             if let Some(idle) = self.host.medium.take_secondary() {
                 self.ports.radios[hearer.radio].on_secondary(self.host.now, idle);
             }
-            if let Some(at) = self.host.medium.take_first_mpdu() {
+            if let Some(at) = self.host.medium.take_first_mpdu()
+                && self.host.may_act_on(id, self.ports.radios[hearer.radio].node())
+            {
                 self.host.queue.push(at, Phase::ReceptionEnd, Event::MpdusEnd(hearer.radio));
             }
             let input = match beginning {
@@ -132,6 +135,21 @@ impl World<'_> {
             *events += 1;
         }
         is_next
+    }
+}
+
+impl Host<'_> {
+    /// Whether something may follow from an MPDU of a PPDU, at the node that it is for, before the PPDU ends: nothing
+    /// does from datagrams that have reached their destination.
+    fn may_act_on(&self, id: TransmissionId, node: NodeId) -> bool {
+        let ppdu = self.medium.transmission(id).and_then(|transmission| transmission.ppdu.as_deref());
+        let is_final = |msdu: &Msdu| {
+            msdu.kind == MsduKind::Plain && {
+                let record = self.packets.get(msdu.packet);
+                record.to == node.address() && matches!(record.body, Body::Datagram { .. })
+            }
+        };
+        !ppdu.is_some_and(|ppdu| ppdu.msdus().iter().all(is_final))
     }
 }
 

@@ -1,12 +1,12 @@
 //! The receiving end beside a model that knows numbers without end and looks at each of them.
 
-use super::super::frames::{Content, DataMpdus, Ppdu, Vector};
+use super::super::frames::{Content, DataMpdus, MpduSet, Ppdu, Vector};
 use super::super::recipient::Recipient;
 use super::air::{Payload, msdus_of_run};
 use crate::frame::{Address, Frame, FrameKind, Reservation};
 use crate::phy::OFDM_RATES;
 use crate::service::MacOutput;
-use airbraid_units::{Bytes, Duration};
+use airbraid_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -59,17 +59,23 @@ impl Naive {
     }
 }
 
-fn ppdu(sequence: u16, id: u32) -> Arc<Ppdu<Payload>> {
-    let mut data = DataMpdus::with_capacity(1);
-    data.push(sequence, 1, 4, 100, Payload { id, size: 60, priority: 0 }, &[]);
+/// A time of events whose times do not matter.
+const NOW: Instant = Instant::from_nanos(1_000_000_000);
+
+/// A PPDU of MPDUs of 100 byte, by number and packet.
+fn ppdu(mpdus: &[(u16, u32)]) -> Arc<Ppdu<Payload>> {
+    let mut data = DataMpdus::with_capacity(mpdus.len());
+    for (place, &(sequence, id)) in mpdus.iter().enumerate() {
+        data.push(sequence, 1, 104 * place as u32 + 4, 100, Payload { id, size: 60, priority: 0 }, &[]);
+    }
     let header = Frame {
         kind: FrameKind::Data,
         retry: false,
         power_management: false,
-        sequence,
+        sequence: mpdus[0].0,
         from: Address(0),
         to: Address(1),
-        size: Bytes::new(104),
+        size: Bytes::new(104 * mpdus.len() as u64),
         rate: OFDM_RATES[0],
         nav: Duration::ZERO,
         reservation: Reservation::default(),
@@ -86,6 +92,18 @@ fn drain(outputs: &mut VecDeque<MacOutput<Payload>>) -> Vec<u32> {
         _ => vec![],
     };
     outputs.drain(..).flat_map(ids).collect()
+}
+
+/// The numbers that have gone up, and when each was complete.
+fn complete_at(now: Instant, outputs: &VecDeque<MacOutput<Payload>>) -> Vec<(u16, Instant)> {
+    let mut times = vec![];
+    for output in outputs {
+        let MacOutput::DeliverRun { ppdu, mpdus, early } = output else { continue };
+        for mpdu in &ppdu.data().unwrap().mpdus()[mpdus.start as usize..mpdus.end as usize] {
+            times.push((mpdu.sequence, now - early.unwrap_or_else(|| ppdu.time_behind(mpdu))));
+        }
+    }
+    times
 }
 
 proptest! {
@@ -115,11 +133,11 @@ proptest! {
             let mut expected = vec![];
             if is_mpdu || ahead > 6 {
                 naive.on_mpdu(number, id, &mut expected);
-                let ppdu = ppdu((number % 4_096) as u16, id);
-                recipient.on_ppdu((&ppdu, ppdu.data().unwrap()), (None, 0), &mut outputs);
+                let ppdu = ppdu(&[((number % 4_096) as u16, id)]);
+                recipient.on_ppdu(NOW, (&ppdu, ppdu.data().unwrap()), (None, 0), &mut outputs);
             } else {
                 naive.on_request(number, &mut expected);
-                recipient.on_request((number % 4_096) as u16, &mut outputs);
+                recipient.on_request(NOW, (number % 4_096) as u16, &mut outputs);
             }
             prop_assert_eq!(drain(&mut outputs), expected);
             prop_assert_eq!(recipient.holding() as usize, naive.buffer.len());
@@ -131,5 +149,64 @@ proptest! {
                 prop_assert_eq!(answer.acknowledges((number % 4_096) as u16), came, "{}", number);
             }
         }
+    }
+
+    /// Two links carry MPDUs of one agreement, some in vain: each goes up with the same time whether it is heard of as
+    /// it ends or with its PPDU.
+    #[test]
+    fn what_goes_up_with_its_ppdu_has_the_time_at_which_it_was_complete(
+        choices in prop::collection::vec((0usize..2, 1usize..12, 0u64..4, any::<u16>()), 1..40),
+    ) {
+        let (mut waiting, mut next, mut ids) = (vec![], 0u16, 0u32);
+        let mut free = [Instant::from_nanos(1_000_000); 2];
+        let mut sent = vec![];
+        for (link, count, pause, lost) in choices {
+            // What was lost is sent first, then what is new.
+            let from_waiting = waiting.len().min(count);
+            let mut numbers: Vec<u16> = waiting.drain(..from_waiting).collect();
+            while numbers.len() < count {
+                numbers.push(next);
+                next += 1;
+            }
+            let mpdus: Vec<(u16, u32)> = numbers.iter().map(|number| { ids += 1; (*number, ids) }).collect();
+            let ppdu = ppdu(&mpdus);
+            let end = free[link] + Duration::from_micros(7 * pause) + OFDM_RATES[0].bit_rate.time_for(ppdu.header.size);
+            free[link] = end;
+            let mut intact = MpduSet::default();
+            for (place, (number, _)) in mpdus.iter().enumerate() {
+                if lost >> place & 1 == 0 { intact.insert(place) } else { waiting.push(*number) }
+            }
+            sent.push((end, ppdu, intact));
+        }
+        let one_by_one = {
+            let mut ends: Vec<(Instant, usize, u32)> = vec![];
+            for (number, (end, ppdu, _)) in sent.iter().enumerate() {
+                let mpdus = ppdu.data().unwrap().mpdus().iter().zip(0..);
+                ends.extend(mpdus.map(|(mpdu, place)| (*end - ppdu.time_behind(mpdu), number, place)));
+            }
+            ends.sort();
+            let mut recipient = Recipient::new(1_024, 0);
+            let mut times = vec![];
+            for (now, number, place) in ends {
+                let (_, ppdu, intact) = &sent[number];
+                if intact.contains(place as usize) {
+                    let mut outputs = VecDeque::new();
+                    recipient.on_mpdu(now, (ppdu, ppdu.data().unwrap()), place, &mut outputs);
+                    times.extend(complete_at(now, &outputs));
+                }
+            }
+            times
+        };
+        sent.sort_by_key(|(end, ..)| *end);
+        let mut recipient = Recipient::new(1_024, 0);
+        let mut times = vec![];
+        for (now, ppdu, intact) in &sent {
+            let mut outputs = VecDeque::new();
+            recipient.on_ppdu(*now, (ppdu, ppdu.data().unwrap()), (Some(intact), 0), &mut outputs);
+            times.extend(complete_at(*now, &outputs));
+        }
+        let numbers = |times: &[(u16, Instant)]| times.iter().copied().collect::<BTreeMap<_, _>>();
+        prop_assert_eq!(numbers(&one_by_one), numbers(&times));
+        prop_assert!(times.is_sorted_by_key(|(_, at)| *at), "{:?}", times);
     }
 }
