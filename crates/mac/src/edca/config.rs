@@ -6,7 +6,7 @@ use crate::contention::{BackoffConfig, SenseConfig};
 use crate::dcf::{ACK_SIZE, CTS_SIZE, RTS_SIZE};
 use crate::frame::FrameKind;
 use crate::phy::{OFDM_RATES, Phy, Preamble, Rate, Standard};
-use crate::ppdu::{Band, Format, Mode, PPDU_TIME_MAX, Width};
+use crate::ppdu::{Band, Format, Mode, PPDU_TIME_MAX, Rules, Width};
 use crate::rate_control::RateControl;
 use airbraid_units::{Bytes, Duration};
 
@@ -297,6 +297,11 @@ impl EdcaConfig {
         let is_ht = matches!(&self.data, Vector::Mode(mode) if mode.choice().format == Format::Ht);
         let most = if is_ht && self.aggregation.ampdu.is_some() { 4_095 } else { 11_454 };
         most - self.data_header.as_u64().min(most)
+    }
+
+    /// Whether a PPDU takes all that the window of a multi-link device has left, as ns-3's do: no shares by link.
+    pub(super) fn takes_whole_window(&self) -> bool {
+        matches!(&self.data, Vector::Mode(mode) if mode.choice().rules == Rules::Ns3)
     }
 
     /// Width of the channel.

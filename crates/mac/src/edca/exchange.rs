@@ -178,6 +178,7 @@ impl<P: Packet + Copy> Edca<P> {
         let pick = self.rates.pick(at, self.planner.link.address(self.traffic.queue(id).to));
         let link = &self.planner.link;
         let (share, first_here) = match link.is_shared {
+            true if self.planner.config.takes_whole_window() => (None, self.traffic.first_here(at, id, link.id)),
             true => (self.traffic.share_of(at, id, link.id), self.traffic.first_here(at, id, link.id)),
             false => (None, None),
         };

@@ -275,18 +275,29 @@ impl<P: Packet + Copy> Edca<P> {
         number
     }
 
+    /// Takes a packet from above; returns whether something may follow from it now.
     #[inline]
-    fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) {
+    fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) -> bool {
         match self.traffic.push(msdu, self.planner.link.id) {
             Ok((category, id)) => {
                 if self.traffic.setups.is_some() {
                     self.want_agreement(now, id);
                 }
                 self.traffic.put_to_links(now, id, |length| self.planner.config.mpdu_size(length));
+                if self.is_at_work(category) && self.traffic.is_at_work(category) {
+                    return false;
+                }
                 self.renew(now, category);
             }
             Err(msdu) => self.refuse(msdu),
         }
+        true
+    }
+
+    /// Whether a category of this link contends, or holds the medium: one packet more changes nothing for it.
+    #[inline]
+    fn is_at_work(&self, category: AccessCategory) -> bool {
+        self.functions[category.index()].contends || self.txop.as_ref().is_some_and(|txop| txop.category == category)
     }
 
     #[cold]
@@ -570,7 +581,11 @@ impl<P: Packet + Copy> Machine for Edca<P> {
             }
             MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
             MacInput::Ignored(airtime) => self.sense.on_ignored(now, airtime),
-            MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
+            MacInput::Enqueue(msdu) => {
+                if !self.enqueue(now, msdu) {
+                    return;
+                }
+            }
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
             // It never pulls.

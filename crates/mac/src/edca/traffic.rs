@@ -337,6 +337,13 @@ impl<P: Packet + Copy> Traffic<P> {
         if is_idle { idle.insert(link) } else { idle.remove(link) }
     }
 
+    /// Whether no link waits to be woken for this category, and none for what another does.
+    #[inline]
+    pub fn is_at_work(&self, category: AccessCategory) -> bool {
+        let is_plain = self.setups.is_none() && self.awake.is_none() && self.coupling.is_none() && self.radio.is_none();
+        is_plain && self.idle[category.index()] == Links::default()
+    }
+
     /// It contends or holds the medium in any category from now on, or in none.
     #[inline]
     pub fn note_demand(&mut self, now: Instant, link: LinkId, is_busy: bool) {
