@@ -25,4 +25,4 @@ pub mod service;
 mod station;
 
 pub use frame::{Address, Channel, ChannelSet, Frame, FrameKind, Reservation};
-pub use service::{Access, Damage, MacInput, MacOutput, MacStats, Msdu, Outcome};
+pub use service::{Access, Complete, Damage, MacInput, MacOutput, MacStats, Msdu, Outcome};

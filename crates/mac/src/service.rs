@@ -63,16 +63,22 @@ pub enum MacInput<P> {
         /// Whether the medium is now idle.
         idle: bool,
     },
-    /// An MPDU of a PPDU for this station is complete and intact, and more of the PPDU is to come. Only a station that
-    /// has other ways to send on hears of it so early. The MAC takes over a reference to each packet in it.
-    MpduEnds { ppdu: Arc<Ppdu<P>>, place: u32 },
+    /// Consecutive MPDUs of a PPDU for this station are complete and intact, and more of the PPDU is to come. Only a
+    /// station that has other ways to send on hears of them so early. The MAC takes over a reference to each packet in
+    /// them.
+    MpdusEnd {
+        ppdu: Arc<Ppdu<P>>,
+        places: Range<u32>,
+        /// Time until the PPDU ends.
+        left: Duration,
+    },
     /// A PPDU for this station ends, and at least one of its MPDUs is intact. The MAC takes over a reference to each
     /// packet in those, and gives it back by [`MacOutput::DeliverRun`] or [`MacOutput::Discard`].
     ReceivedPpdu {
         ppdu: Arc<Ppdu<P>>,
         /// The intact MPDUs; `None`: all.
         intact: Option<Box<MpduSet>>,
-        /// Number of MPDUs that have had their [`MacInput::MpduEnds`], or were lost, before.
+        /// Number of MPDUs that have had their [`MacInput::MpdusEnd`], or were lost, before.
         ended: u32,
         /// Whether the medium is now idle.
         idle: bool,
@@ -121,14 +127,7 @@ pub enum MacOutput<P> {
     /// The same with a PPDU of several MPDUs, or of any kind that a [`Frame`] cannot say.
     TransmitPpdu { ppdu: Arc<Ppdu<P>>, at: Instant, airtime: Duration, access: Access },
     /// Packets for the layer above, in order: those of consecutive MPDUs of a PPDU that has come.
-    DeliverRun {
-        ppdu: Arc<Ppdu<P>>,
-        mpdus: Range<u32>,
-        /// Of MPDUs that have waited for one before them, the time by which that one was complete before the PPDU that
-        /// brought it ended; zero, if it has just come. `None`: they are of the PPDU that ends now, each complete where
-        /// it ends.
-        early: Option<Duration>,
-    },
+    DeliverRun { ppdu: Arc<Ppdu<P>>, mpdus: Range<u32>, complete: Complete },
     /// A packet of a PPDU that has come goes no further.
     Discard {
         packet: P,
@@ -151,6 +150,25 @@ pub enum MacOutput<P> {
         /// Number of transmissions of its data frame.
         attempts: u32,
     },
+}
+
+/// When MPDUs were complete, with all before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Complete {
+    /// This time ago.
+    Before(Duration),
+    /// Each where it ends in its PPDU, which goes on for this time.
+    AtItsEnd { left: Duration },
+}
+
+impl Complete {
+    /// Time since an MPDU was complete that ends `behind` before its PPDU.
+    pub fn ago(self, behind: Duration) -> Duration {
+        match self {
+            Self::Before(ago) => ago,
+            Self::AtItsEnd { left } => behind.saturating_sub(left),
+        }
+    }
 }
 
 /// The way in which a station gains access to the medium.

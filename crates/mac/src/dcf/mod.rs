@@ -542,7 +542,7 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
             // It never pulls.
             MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
             // It has no A-MPDUs, and no other links.
-            MacInput::MpduEnds { .. } | MacInput::Renew => {}
+            MacInput::MpdusEnd { .. } | MacInput::Renew => {}
         }
         self.settle(now);
     }

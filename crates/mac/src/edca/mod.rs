@@ -31,6 +31,7 @@ mod pairing;
 mod peer;
 mod plan;
 mod rates;
+mod receiving;
 mod recipient;
 mod respond;
 mod secondary;
@@ -571,7 +572,7 @@ impl<P: Packet + Copy> Machine for Edca<P> {
         self.handle_timeout(now);
         self.sense.nav.settle(now);
         match input {
-            MacInput::MpduEnds { ppdu, place } => return self.on_mpdu(now, &ppdu, place),
+            MacInput::MpdusEnd { ppdu, places, left } => return self.on_mpdus(now, &ppdu, places, left),
             MacInput::Busy => return self.on_busy(now),
             MacInput::Idle => self.on_idle(now),
             MacInput::Overheard { frame, idle } => self.on_overheard(now, &frame, idle),

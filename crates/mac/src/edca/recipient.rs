@@ -7,7 +7,7 @@
 //! ```
 
 use super::frames::{BlockAck, DataMpdus, Mpdu, MpduSet, Ppdu, SEQUENCES, WINDOW_MAX, after, ahead};
-use crate::service::MacOutput;
+use crate::service::{Complete, MacOutput};
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -35,7 +35,8 @@ pub(super) struct Recipient<P> {
     held: VecDeque<Held<P>>,
     /// Number of those that are there.
     holding: u32,
-    /// When all that was handed up was complete: a PPDU of another link may end sooner than one whose MPDUs came before.
+    /// When all that was handed up was complete: a PPDU of another link may end sooner than one that brought MPDUs
+    /// before.
     complete: Instant,
 }
 
@@ -66,23 +67,34 @@ impl<P: Copy> Recipient<P> {
         (intact, ended): (Option<&MpduSet>, u32),
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
-        let mpdus = ppdu.1.mpdus();
-        let ended_at = |place: u32| now.saturating_sub(ppdu.0.time_behind(&mpdus[place as usize]));
-        let first_end = if ended < mpdus.len() as u32 { ended_at(ended) } else { now };
-        let mut last = None;
-        for place in ended..mpdus.len() as u32 {
-            if intact.is_none_or(|intact| intact.contains(place as usize)) {
-                // All of a PPDU that comes in order goes up as one, unless something of another link was complete later.
-                if self.complete <= first_end && self.takes_next(&mpdus[place as usize]) {
-                    hand_up(ppdu.0, place, None, outputs);
-                    last = Some(place);
-                    if matches!(self.held.front(), Some(Some(_))) {
-                        self.complete = ended_at(place);
-                        self.release_in_order(now, outputs);
-                    }
-                } else {
-                    self.take(now, ppdu, (place, false), outputs);
+        let places = ended..ppdu.1.mpdus().len() as u32;
+        let came = places.filter(|place| intact.is_none_or(|intact| intact.contains(*place as usize)));
+        self.on_mpdus((now, Duration::ZERO), ppdu, came, outputs);
+    }
+
+    /// Some of a PPDU have come that has `left` to go.
+    pub fn on_mpdus(
+        &mut self,
+        (now, left): (Instant, Duration),
+        ppdu: Came<'_, P>,
+        places: impl Iterator<Item = u32>,
+        outputs: &mut VecDeque<MacOutput<P>>,
+    ) {
+        let (mpdus, end) = (ppdu.1.mpdus(), now + left);
+        let ended_at = |place: u32| end.saturating_sub(ppdu.0.time_behind(&mpdus[place as usize]));
+        let (mut first_end, mut last) = (None, None);
+        for place in places {
+            let first_end = *first_end.get_or_insert_with(|| ended_at(place));
+            // What comes in order goes up as one, unless something of another link was complete later.
+            if self.complete <= first_end && self.takes_next(&mpdus[place as usize]) {
+                hand_up(ppdu.0, place, Complete::AtItsEnd { left }, outputs);
+                last = Some(place);
+                if matches!(self.held.front(), Some(Some(_))) {
+                    self.complete = ended_at(place);
+                    self.release_in_order(now, outputs);
                 }
+            } else {
+                self.take((now, end), ppdu, place, outputs);
             }
         }
         self.complete = self.complete.max(last.map_or(Instant::ZERO, ended_at));
@@ -100,16 +112,17 @@ impl<P: Copy> Recipient<P> {
         true
     }
 
-    /// One has come, and more of its PPDU is to come.
-    pub fn on_mpdu(&mut self, now: Instant, ppdu: Came<'_, P>, place: u32, outputs: &mut VecDeque<MacOutput<P>>) {
-        self.take(now, ppdu, (place, true), outputs);
-    }
-
     #[inline]
-    fn take(&mut self, now: Instant, ppdu: Came<'_, P>, at: (u32, bool), outputs: &mut VecDeque<MacOutput<P>>) {
-        let Some(mpdu) = ppdu.1.mpdus().get(at.0 as usize) else { return };
+    fn take(
+        &mut self,
+        (now, end): (Instant, Instant),
+        ppdu: Came<'_, P>,
+        place: u32,
+        outputs: &mut VecDeque<MacOutput<P>>,
+    ) {
+        let Some(mpdu) = ppdu.1.mpdus().get(place as usize) else { return };
         self.score(mpdu.sequence);
-        self.accept(now, ppdu, at, mpdu, outputs);
+        self.accept((now, end), ppdu, (place, mpdu), outputs);
     }
 
     #[inline]
@@ -137,17 +150,16 @@ impl<P: Copy> Recipient<P> {
         self.scored_from = from;
     }
 
-    /// Takes in an MPDU at its place, which ends now or, as a part of a PPDU that ends now, has ended before.
+    /// Takes in an MPDU at its place in a PPDU that ends at `end`.
     #[inline]
     fn accept(
         &mut self,
-        now: Instant,
+        (now, end): (Instant, Instant),
         (ppdu, data): Came<'_, P>,
-        (place, ends_now): (u32, bool),
-        mpdu: &Mpdu,
+        (place, mpdu): (u32, &Mpdu),
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
-        let ended = || if ends_now { now } else { now.saturating_sub(ppdu.time_behind(mpdu)) };
+        let ended = || end.saturating_sub(ppdu.time_behind(mpdu));
         let distance = ahead(self.start, mpdu.sequence);
         if distance >= HALF {
             return discard(data, mpdu, outputs);
@@ -161,7 +173,7 @@ impl<P: Copy> Recipient<P> {
             self.start = after(self.start, 1);
             self.held.pop_front();
             self.complete = self.complete.max(ended());
-            hand_up(ppdu, place, Some(now.saturating_since(self.complete)), outputs);
+            hand_up(ppdu, place, Complete::Before(now.saturating_since(self.complete)), outputs);
             if self.holding > 0 {
                 self.release_in_order(now, outputs);
             }
@@ -215,7 +227,7 @@ impl<P: Copy> Recipient<P> {
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
         self.complete = self.complete.max(ended);
-        hand_up(&ppdu, place, Some(now.saturating_since(self.complete)), outputs);
+        hand_up(&ppdu, place, Complete::Before(now.saturating_since(self.complete)), outputs);
     }
 
     /// A new agreement takes the place of this one: everything goes up, with its gaps.
@@ -251,15 +263,15 @@ impl<P: Copy> Recipient<P> {
 
 /// Hands up an MPDU, in one output with those before it in its PPDU.
 #[inline]
-fn hand_up<P: Copy>(ppdu: &Arc<Ppdu<P>>, place: u32, early: Option<Duration>, outputs: &mut VecDeque<MacOutput<P>>) {
-    if let Some(MacOutput::DeliverRun { ppdu: last, mpdus, early: before }) = outputs.back_mut()
-        && (mpdus.end, *before) == (place, early)
+fn hand_up<P: Copy>(ppdu: &Arc<Ppdu<P>>, place: u32, complete: Complete, outputs: &mut VecDeque<MacOutput<P>>) {
+    if let Some(MacOutput::DeliverRun { ppdu: last, mpdus, complete: before }) = outputs.back_mut()
+        && (mpdus.end, *before) == (place, complete)
         && Arc::ptr_eq(last, ppdu)
     {
         mpdus.end += 1;
         return;
     }
-    outputs.push_back(MacOutput::DeliverRun { ppdu: ppdu.clone(), mpdus: place..place + 1, early });
+    outputs.push_back(MacOutput::DeliverRun { ppdu: ppdu.clone(), mpdus: place..place + 1, complete });
 }
 
 /// An MPDU that has come before, or whose place was given up.

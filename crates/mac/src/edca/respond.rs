@@ -7,9 +7,10 @@ use super::frames::{BlockAck, Content, MpduSet, Ppdu, Vector};
 use super::plan::Answer;
 use crate::dcf::{ACK_SIZE, CTS_SIZE};
 use crate::frame::{Address, Frame, FrameKind, duration_field};
-use crate::service::{Access, MacOutput};
+use crate::service::{Access, Complete, MacOutput};
 use airbraid_engine::Packet;
 use airbraid_units::{Bytes, Duration, Instant};
+use std::ops::Range;
 use std::sync::Arc;
 
 impl<P: Packet + Copy> Edca<P> {
@@ -106,14 +107,14 @@ impl<P: Packet + Copy> Edca<P> {
         self.transmit(Frame { nav, ..cts }, now + sifs, airtime, Access::Response);
     }
 
-    /// An MPDU of a PPDU of which more is to come. The answer follows when all of it has.
-    pub(super) fn on_mpdu(&mut self, now: Instant, ppdu: &Arc<Ppdu<P>>, place: u32) {
+    /// MPDUs of a PPDU that has `left` to go. The answer follows when all of it has come.
+    pub(super) fn on_mpdus(&mut self, now: Instant, ppdu: &Arc<Ppdu<P>>, places: Range<u32>, left: Duration) {
         if self.transmitting_until <= now {
             let from = self.planner.link.device(ppdu.header.from);
-            return self.traffic.receive_early(now, from, ppdu, place, &mut self.outputs);
+            return self.traffic.receive_early((now, left), from, ppdu, places, &mut self.outputs);
         }
         let mut alone = MpduSet::default();
-        alone.insert(place as usize);
+        places.for_each(|place| alone.insert(place as usize));
         self.discard(ppdu, (Some(&alone), 0));
     }
 
@@ -164,7 +165,8 @@ impl<P: Packet + Copy> Edca<P> {
         let setups = self.traffic.setups.as_deref_mut();
         let filter = setups.map_or(&mut self.single_duplicates, |setups| &mut setups.singles);
         if filter.is_new(sender, header.sequence, header.retry) {
-            self.outputs.push_back(MacOutput::DeliverRun { ppdu: ppdu.clone(), mpdus: 0..1, early: None });
+            let complete = Complete::AtItsEnd { left: Duration::ZERO };
+            self.outputs.push_back(MacOutput::DeliverRun { ppdu: ppdu.clone(), mpdus: 0..1, complete });
         } else {
             self.stats.duplicates += 1;
             self.discard(ppdu, came);

@@ -4,7 +4,7 @@
 use super::agreement::Setups;
 use super::allocation::Allocation;
 use super::category::{AccessCategory, TIDS};
-use super::config::{AgreementSetup, EdcaConfig, RequestLink, window_max};
+use super::config::{AgreementSetup, EdcaConfig, RequestLink};
 use super::coupling::{Coupling, Room};
 use super::emlsr::{Emlsr, OneRadio};
 use super::frames::{Mpdu, Ppdu, SEQUENCES, after, ahead};
@@ -171,7 +171,7 @@ pub(super) struct Traffic<P> {
     /// The setup of agreements by frames: of its own, or because a peer has asked for one.
     pub setups: Option<Box<Setups>>,
     /// By address and TID.
-    recipients: Vec<[Option<Box<Recipient<P>>>; TIDS]>,
+    pub(super) recipients: Vec<[Option<Box<Recipient<P>>>; TIDS]>,
 }
 
 impl<P: Packet + Copy> Traffic<P> {
@@ -581,74 +581,5 @@ impl<P: Packet + Copy> Traffic<P> {
                 outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
             }
         }
-    }
-
-    /// The receiving end of the agreement with a peer, made at its first data or request.
-    #[inline]
-    pub fn recipient(&mut self, from: Address, tid: u8) -> &mut Recipient<P> {
-        let (index, window) = (from.0 as usize, self.window);
-        if index >= self.recipients.len() {
-            self.recipients.resize_with(index + 1, Default::default);
-        }
-        self.recipients[index][usize::from(tid) % TIDS].get_or_insert_with(|| Box::new(Recipient::new(window, 0)))
-    }
-
-    /// Whether there is an agreement with a peer that sends data.
-    #[inline]
-    pub fn is_recipient(&self, from: Address, tid: u8) -> bool {
-        let has_one = |tids: &[Option<_>; TIDS]| tids[usize::from(tid) % TIDS].is_some();
-        self.has_agreements && (!self.is_by_frames || self.recipients.get(from.0 as usize).is_some_and(has_one))
-    }
-    /// An agreement with a peer begins, in place of one that there may be.
-    pub fn renew_recipient(
-        &mut self,
-        (from, tid): (Address, u8),
-        (window, start): (u16, u16),
-        now: Instant,
-        outputs: &mut VecDeque<MacOutput<P>>,
-    ) {
-        let recipient = self.recipient(from, tid);
-        std::mem::replace(recipient, Recipient::new(window, start)).finish(now, outputs);
-    }
-
-    /// MPDUs that wait for the sake of order.
-    pub fn holding(&self) -> u32 {
-        self.recipients.iter().flatten().flatten().map(|recipient| recipient.holding()).sum()
-    }
-
-    /// The same of one peer.
-    pub fn holding_of(&self, peer: Address) -> u32 {
-        let recipients = self.recipients.get(peer.0 as usize);
-        recipients.into_iter().flatten().flatten().map(|recipient| recipient.holding()).sum()
-    }
-
-    /// The MPDUs of a PPDU have come from a peer under an agreement.
-    pub fn receive(
-        &mut self,
-        now: Instant,
-        from: Address,
-        ppdu: &Arc<Ppdu<P>>,
-        came: (Option<&super::frames::MpduSet>, u32),
-        outputs: &mut VecDeque<MacOutput<P>>,
-    ) {
-        let Some(data) = ppdu.data() else { return };
-        let recipient = self.recipient(from, ppdu.tid);
-        recipient.narrow(window_max(&ppdu.vector));
-        recipient.on_ppdu(now, (ppdu, data), came, outputs);
-    }
-
-    /// An MPDU of a peer has come, before the end of its PPDU.
-    pub fn receive_early(
-        &mut self,
-        now: Instant,
-        from: Address,
-        ppdu: &Arc<Ppdu<P>>,
-        place: u32,
-        outputs: &mut VecDeque<MacOutput<P>>,
-    ) {
-        let Some(data) = ppdu.data() else { return };
-        let recipient = self.recipient(from, ppdu.tid);
-        recipient.narrow(window_max(&ppdu.vector));
-        recipient.on_mpdu(now, (ppdu, data), place, outputs);
     }
 }

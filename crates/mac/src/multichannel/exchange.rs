@@ -176,7 +176,7 @@ impl<P: Packet + Copy> Multichannel<P> {
             | MacInput::Supply(_)
             | MacInput::Associate(_)
             | MacInput::Disassociate(_)
-            | MacInput::MpduEnds { .. }
+            | MacInput::MpdusEnd { .. }
             | MacInput::Renew => {}
         }
     }

@@ -487,7 +487,7 @@ impl<P: Packet + Copy> Machine for Multichannel<P> {
             // It has a queue of its own and never asks.
             MacInput::Supply(_) | MacInput::Associate(_) | MacInput::Disassociate(_) => {}
             // It has no A-MPDUs, and no other links.
-            MacInput::MpduEnds { .. } | MacInput::Renew => {}
+            MacInput::MpdusEnd { .. } | MacInput::Renew => {}
         }
         self.conclude_step(now);
     }

@@ -342,7 +342,7 @@ impl<P: Packet + Copy> Machine for Polled<P> {
             // Who belongs to it, it asks itself; it has no NAV.
             MacInput::Associate(_) | MacInput::Disassociate(_) | MacInput::Ignored(_) => {}
             // It has no A-MPDUs, and no other links.
-            MacInput::MpduEnds { .. } | MacInput::Renew => {}
+            MacInput::MpdusEnd { .. } | MacInput::Renew => {}
             MacInput::Busy => self.is_busy = true,
             MacInput::Idle => self.is_busy = false,
             MacInput::Received { frame, idle } => {

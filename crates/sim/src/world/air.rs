@@ -5,7 +5,7 @@ use super::frame::{Msdu, MsduKind};
 use super::host::{Event, Host};
 use super::id::{NodeId, RadioId, TransmissionId};
 use super::killers::leaves;
-use super::medium::{Beginning, Ending, Hearer, Loss, Transmission};
+use super::medium::{Beginning, Ended, Ending, Hearer, Loss, Transmission};
 use super::observe::FrameEvent;
 use super::packet::Body;
 use super::port::radio::RadioPort;
@@ -44,10 +44,12 @@ impl World<'_> {
             if let Some(idle) = self.host.medium.take_secondary() {
                 self.ports.radios[hearer.radio].on_secondary(self.host.now, idle);
             }
-            if let Some(at) = self.host.medium.take_first_mpdu()
-                && self.host.may_act_on(id, self.ports.radios[hearer.radio].node())
-            {
-                self.host.queue.push(at, Phase::ReceptionEnd, Event::MpdusEnd(hearer.radio));
+            if let Some(at) = self.host.medium.take_first_mpdu() {
+                if self.host.may_act_on(id, self.ports.radios[hearer.radio].node()) {
+                    self.host.queue.push(at, Phase::ReceptionEnd, Event::MpdusEnd(hearer.radio));
+                } else {
+                    self.host.medium.defer_mpdus(hearer.radio);
+                }
             }
             let input = match beginning {
                 Beginning::Nothing => continue,
@@ -66,12 +68,35 @@ impl World<'_> {
         if let Some(next) = ended.next {
             self.host.queue.push(next, Phase::ReceptionEnd, Event::MpdusEnd(radio));
         }
-        for place in ended.places {
-            if self.host.medium.has_come(radio, place) {
-                retain(&ended.ppdu, place, &mut self.host);
-                let input = MacInput::MpduEnds { ppdu: Arc::clone(&ended.ppdu), place };
+        self.take_mpdus(radio, &ended);
+    }
+
+    /// A link of a device is about to answer: what has come on the others is in its block acknowledgement.
+    fn take_deferred(&mut self, radio: RadioId) {
+        let Some(device) = self.ports.radios[radio].device() else { return };
+        for place in 0..self.host.devices[device].links.len() {
+            let other = self.host.devices[device].links[place];
+            if other != radio
+                && let Some(ended) = self.host.medium.on_answer(self.host.now, other)
+            {
+                self.take_mpdus(other, &ended);
+            }
+        }
+    }
+
+    /// The MAC of a radio gets those of some MPDUs that are intact.
+    fn take_mpdus(&mut self, radio: RadioId, ended: &Ended) {
+        let Ended { ppdu, places, left, .. } = ended;
+        let mut from = places.start;
+        while from < places.end {
+            let medium = &self.host.medium;
+            let until = (from..places.end).find(|place| !medium.has_come(radio, *place)).unwrap_or(places.end);
+            if until > from {
+                (from..until).for_each(|place| retain(ppdu, place, &mut self.host));
+                let input = MacInput::MpdusEnd { ppdu: Arc::clone(ppdu), places: from..until, left: *left };
                 self.ports.radios[radio].step(Some(input), &mut self.host);
             }
+            from = until + 1;
         }
     }
 
@@ -96,6 +121,10 @@ impl World<'_> {
                 Ending::Nothing => {}
                 Ending::Idle => self.ports.radios[hearer.radio].drive(Some(MacInput::Idle), &mut self.host),
                 Ending::Reception { result, idle } => {
+                    let is_own = transmission.ppdu.is_some() && transmission.frame.to == hearer.radio.address();
+                    if result.is_ok() && is_own {
+                        self.take_deferred(hearer.radio);
+                    }
                     end_reception(
                         &mut self.ports.radios[hearer.radio],
                         hearer,

@@ -19,7 +19,7 @@ use crate::queue::{EventQueue, Phase};
 use airbraid_engine::trunk::{bonding, paper};
 use airbraid_engine::{Machine, converge, link, step};
 use airbraid_mac::edca::Ppdu;
-use airbraid_mac::{Address, Damage, Frame, MacOutput, Outcome, service};
+use airbraid_mac::{Address, Complete, Damage, Frame, MacOutput, Outcome, service};
 use airbraid_net::link::LinkOutput;
 use airbraid_net::tcp::Segment;
 use airbraid_net::{aodv, arp};
@@ -58,7 +58,7 @@ pub enum Work {
     /// A MAC hands a packet up.
     MacDelivers { radio: RadioId, from: Address, msdu: Msdu },
     /// A MAC hands up the packets of consecutive MPDUs of a PPDU.
-    MacDeliversRun { radio: RadioId, ppdu: Arc<Ppdu<Msdu>>, mpdus: Range<u32>, early: Option<Duration> },
+    MacDeliversRun { radio: RadioId, ppdu: Arc<Ppdu<Msdu>>, mpdus: Range<u32>, complete: Complete },
     /// A MAC has finished with consecutive MPDUs of a PPDU, which are acknowledged.
     MacFinishedRun { radio: RadioId, ppdu: Arc<Ppdu<Msdu>>, mpdus: Range<u32> },
     /// A MAC hands up what has come damaged.
@@ -218,8 +218,8 @@ impl Host<'_> {
             MacOutput::TransmitPpdu { ppdu, at, airtime, access } => {
                 self.transmit_ppdu(radio, ppdu, at, airtime, access);
             }
-            MacOutput::DeliverRun { ppdu, mpdus, early } => {
-                self.pending.push_back(Work::MacDeliversRun { radio, ppdu, mpdus, early });
+            MacOutput::DeliverRun { ppdu, mpdus, complete } => {
+                self.pending.push_back(Work::MacDeliversRun { radio, ppdu, mpdus, complete });
             }
             MacOutput::AcknowledgedRun { ppdu, mpdus } => {
                 self.pending.push_back(Work::MacFinishedRun { radio, ppdu, mpdus });

@@ -29,6 +29,7 @@ use airbraid_mac::ppdu::Width;
 use airbraid_mac::{Channel, Frame};
 use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
 use arrival::Arrival;
+pub use early::Ended;
 use early::acts_early;
 use receiver::{Errors, RadioState};
 use site::{Site, SiteKind, furthest, shadow};

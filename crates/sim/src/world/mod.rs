@@ -202,8 +202,8 @@ impl World<'_> {
     fn carry_out(&mut self, work: Work) {
         match work {
             Work::MacDelivers { radio, from, msdu } => self.on_mac_delivery(radio, from, msdu),
-            Work::MacDeliversRun { radio, ppdu, mpdus, early } => {
-                self.on_mac_deliveries(radio, &ppdu, (&mpdus, early));
+            Work::MacDeliversRun { radio, ppdu, mpdus, complete } => {
+                self.on_mac_deliveries(radio, &ppdu, (&mpdus, complete));
             }
             Work::MacFinishedRun { radio, ppdu, mpdus } => self.on_mac_acknowledged(radio, &ppdu, &mpdus),
             Work::MacDeliversDamaged { radio, from, msdu, damage } => {

@@ -21,7 +21,7 @@ use super::port::{FreeSpace, Ports};
 use airbraid_engine::link;
 use airbraid_engine::trunk::{Member, bonding, paper};
 use airbraid_mac::edca::Ppdu;
-use airbraid_mac::{Address, Outcome};
+use airbraid_mac::{Address, Complete, Outcome};
 use airbraid_net::link::LinkOutput;
 use airbraid_net::{aodv, arp};
 use airbraid_units::Duration;
@@ -258,17 +258,17 @@ impl World<'_> {
     }
 
     /// A MAC hands up the packets of consecutive MPDUs, each complete where its MPDU ends in the PPDU, or all as
-    /// `early` says. Where they come with the end of the PPDU nothing could have followed from one before; only the
+    /// `complete` says. Where they come with the end of the PPDU nothing could have followed from one before; only the
     /// time that its delay is taken at is its own.
     pub(super) fn on_mac_deliveries(
         &mut self,
         radio: RadioId,
         ppdu: &Ppdu<Msdu>,
-        (mpdus, early): (&Range<u32>, Option<Duration>),
+        (mpdus, complete): (&Range<u32>, Complete),
     ) {
         let Some(data) = ppdu.data() else { return };
         for mpdu in &data.mpdus()[mpdus.start as usize..mpdus.end as usize] {
-            self.host.early = early.unwrap_or_else(|| ppdu.time_behind(mpdu));
+            self.host.early = complete.ago(ppdu.time_behind(mpdu));
             for msdu in data.msdus_of(mpdu) {
                 self.on_mac_delivery(radio, ppdu.header.from, *msdu);
             }

@@ -465,7 +465,8 @@ impl Air {
             let mut alone = MpduSet::default();
             alone.insert(place as usize);
             self.refer(station, &ppdu, &alone, 0);
-            self.drive(station, Some(MacInput::MpduEnds { ppdu, place }));
+            let left = ppdu.time_behind(&ppdu.data().unwrap().mpdus()[place as usize]);
+            self.drive(station, Some(MacInput::MpdusEnd { ppdu, places: place..place + 1, left }));
         }
     }
 

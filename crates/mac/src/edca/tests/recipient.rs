@@ -98,9 +98,9 @@ fn drain(outputs: &mut VecDeque<MacOutput<Payload>>) -> Vec<u32> {
 fn complete_at(now: Instant, outputs: &VecDeque<MacOutput<Payload>>) -> Vec<(u16, Instant)> {
     let mut times = vec![];
     for output in outputs {
-        let MacOutput::DeliverRun { ppdu, mpdus, early } = output else { continue };
+        let MacOutput::DeliverRun { ppdu, mpdus, complete } = output else { continue };
         for mpdu in &ppdu.data().unwrap().mpdus()[mpdus.start as usize..mpdus.end as usize] {
-            times.push((mpdu.sequence, now - early.unwrap_or_else(|| ppdu.time_behind(mpdu))));
+            times.push((mpdu.sequence, now - complete.ago(ppdu.time_behind(mpdu))));
         }
     }
     times
@@ -188,10 +188,10 @@ proptest! {
             let mut recipient = Recipient::new(1_024, 0);
             let mut times = vec![];
             for (now, number, place) in ends {
-                let (_, ppdu, intact) = &sent[number];
+                let (end, ppdu, intact) = &sent[number];
                 if intact.contains(place as usize) {
                     let mut outputs = VecDeque::new();
-                    recipient.on_mpdu(now, (ppdu, ppdu.data().unwrap()), place, &mut outputs);
+                    recipient.on_mpdus((now, *end - now), (ppdu, ppdu.data().unwrap()), place..place + 1, &mut outputs);
                     times.extend(complete_at(now, &outputs));
                 }
             }

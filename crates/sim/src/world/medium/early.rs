@@ -1,5 +1,8 @@
 //! MPDUs that go up as they end: a station that has other ways to send on acts on them before their PPDU has ended.
 //!
+//! Datagrams that have reached their destination are deferred: nothing follows from them but in the block
+//! acknowledgement of another link, which is when they are looked at, or the end of their PPDU.
+//!
 //! An acknowledgement of TCP leaves by another link of a multi-link device while the A-MPDU that it acknowledges is
 //! still on the air. Where a station has but one radio nothing can follow from an MPDU before the end of its PPDU, for
 //! the medium is taken until then: it hears of all at once, which is cheaper.
@@ -11,7 +14,7 @@ use super::{Hearer, Loss, Medium, Transmission};
 use crate::phy::ErrorRates;
 use crate::scenario::spec::Spec;
 use airbraid_mac::edca::{DataMpdus, MpduSet, Ppdu};
-use airbraid_units::Instant;
+use airbraid_units::{Duration, Instant};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,6 +27,8 @@ pub struct Ended {
     pub places: Range<u32>,
     /// When the next one ends, before the end of the PPDU.
     pub next: Option<Instant>,
+    /// Time until the PPDU ends.
+    pub left: Duration,
 }
 
 impl Medium {
@@ -44,14 +49,36 @@ impl Medium {
         (self.intact.take(), self.ended_early)
     }
 
+    /// Nothing follows from the MPDUs of the PPDU to which a radio has begun to listen, before it ends or another link
+    /// answers.
+    pub fn defer_mpdus(&mut self, radio: RadioId) {
+        if let Some(early) = &mut self.radios[radio].ppdu.early {
+            early.is_deferred = true;
+        }
+    }
+
+    /// Judges the MPDUs that have ended at a radio and were deferred, if there are any.
+    pub fn on_answer(&mut self, now: Instant, radio: RadioId) -> Option<Ended> {
+        let early = self.radios[radio].ppdu.early.as_ref()?;
+        if early.is_deferred && early.next.is_some_and(|next| next <= now) {
+            self.judge_ended(now, radio)
+        } else {
+            None
+        }
+    }
+
     /// Judges the MPDUs that have ended at a radio; `None` if it does not listen to them any more.
     pub fn on_mpdus_end(&mut self, now: Instant, radio: RadioId) -> Option<Ended> {
+        let early = self.radios[radio].ppdu.early.as_ref()?;
+        if early.next == Some(now) { self.judge_ended(now, radio) } else { None }
+    }
+
+    fn judge_ended(&mut self, now: Instant, radio: RadioId) -> Option<Ended> {
         let Self { radios, transmissions, error_rates, spectrum, .. } = self;
         let (radio, rates) = (&mut radios[radio], error_rates.as_deref());
         let lock = radio.lock.filter(|lock| !lock.missed && lock.decodable && radio.is_up)?;
         let sent = transmissions[lock.transmission].as_deref()?;
         let ppdu = sent.ppdu.as_ref()?;
-        radio.ppdu.early.as_ref().filter(|early| early.next == Some(now))?;
         radio.settle_lock(now, |_| Some(sent), (rates, spectrum));
         let data = ppdu.data()?;
         let from = radio.ended_early();
@@ -61,7 +88,7 @@ impl Medium {
         radio.judge_until(until, ppdu, data, rates);
         let next = end_of(ppdu, data, until, lock.until);
         radio.ppdu.early.as_mut()?.next = next;
-        Some(Ended { ppdu: Arc::clone(ppdu), places: from..until, next })
+        Some(Ended { ppdu: Arc::clone(ppdu), places: from..until, next, left })
     }
 
     /// Whether the MPDU at a place of the PPDU to which a radio listens has ended, and is intact.

@@ -53,8 +53,9 @@ pub(super) struct Judged {
     pub intact: MpduSet,
     /// Whether the PHY header has not come through: none is intact.
     pub is_headless: bool,
-    /// When the next one ends.
+    /// When the next one ends, and whether nobody waits for that.
     pub next: Option<Instant>,
+    pub is_deferred: bool,
     /// Probability of success by size, while nothing changes.
     pub known: Option<(u32, f64)>,
 }

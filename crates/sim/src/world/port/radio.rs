@@ -216,6 +216,11 @@ impl RadioPort {
         pending.extend(devices[device].woken(place).map(Work::Renew));
     }
 
+    /// The device of which it is a link.
+    pub fn device(&self) -> Option<DeviceId> {
+        self.device.map(|(device, _)| device)
+    }
+
     /// Borrows what the links of a device share, or gives it back.
     fn borrow(&mut self, device: DeviceId, host: &mut Host<'_>) {
         if let RadioMac::Edca(mac) = &mut self.mac {
