@@ -3,10 +3,11 @@
 
     benches/drawn.py            a table of all cases of benches/ns3-drawn.json
     benches/drawn.py --only mlo cases of one group
+    benches/drawn.py --speed    simulated seconds a second of processor time, beside ns-3's on the same machine
 
-The cases were drawn by chance before anything was run, and none is left out. ns-3's values are means of three seeds with
-a program of our own, each with its standard deviation; all stand at one place, as there. The runs count durations as
-ns-3 does (`rules = "ns-3"`). Beyond what is allowed means farther away than that, and than two of ns-3's deviations.
+The cases were drawn by chance before anything was run. ns-3's values are means of three seeds with a program of our
+own, each with its standard deviation; all stand at one place, as there. The runs count durations as ns-3 does (`rules =
+"ns-3"`). Beyond what is allowed means farther away than that, and than two of ns-3's deviations.
 """
 
 import argparse
@@ -23,8 +24,8 @@ CHANNELS = {"2.4": 1, "5": 36, "6": 37}
 # What may lie between the values, by what is measured.
 ALLOWED = {"mean delay": 0.05, "p99 delay": 0.10}
 TCP_ALLOWED, LINKS_ALLOWED, ALLOWED_ELSE = 0.03, 0.03, 0.02
-# ns-3's CUBIC leaves slow start by HyStart, as the kernel's does.
-ALGORITHMS = {"newreno": 'tcp = "newreno"', "cubic": 'tcp = "cubic", profile = "linux"'}
+# ns-3's TCP has SACK, and its CUBIC leaves slow start by HyStart, as the kernel's does.
+ALGORITHMS = {"newreno": 'tcp = "sack"', "cubic": 'tcp = "cubic", profile = "linux"'}
 TCP = 'mss = "1448 byte", timestamps = true, initial_window = 10, receive_buffer = "4 MiB", send_buffer = "4 MiB"'
 
 
@@ -115,9 +116,9 @@ def flows(case):
 
 
 def scenario(case):
-    """The whole scenario; TCP is measured in the same seconds of its life."""
-    warm_up, duration = 0.5, 20.5 if case["source"] != "saturated" or crowd(case) > 1 else 5.5
-    if case["transport"] != "udp":
+    """The whole scenario; TCP and queues that fill are measured in the same seconds of their life as there."""
+    warm_up, duration = 0.5, 20.5 if crowd(case) > 1 else 5.5
+    if case["transport"] != "udp" or case["source"] != "saturated":
         warm_up, duration = case["measured_s"]
     run = ["[run]", f'duration = "{duration} s"', f'warm_up = "{warm_up} s"']
     head = ["schema = 1", 'title = "A drawn case"', 'question = "What does it carry?"']
@@ -129,8 +130,8 @@ def crowd(case):
     return case["stations"] + case["older"]
 
 
-def measure(options, case):
-    """The values of a case, by name: one for each seed."""
+def run(options, case):
+    """The runs of a case."""
     seeds = CROWDED_SEEDS if crowd(case) > 1 or case["transport"] != "udp" else SEEDS
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "case.toml"
@@ -139,7 +140,11 @@ def measure(options, case):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if not done.stdout:
         raise SystemExit(done.stderr)
-    runs = json.loads(done.stdout)["cells"][0]["runs"]
+    return json.loads(done.stdout)["cells"][0]["runs"]
+
+
+def measure(case, runs):
+    """The values of a case, by name: one for each seed."""
     mine = range(case["stations"])
 
     def goodput(of):
@@ -160,7 +165,8 @@ def name(case):
     """A case in words."""
     links = " + ".join(f"{band} GHz {width}" for band, width in case["links"])
     words = [case["standard"], links, f"MCS {case['mcs']}", f"GI {case['guard']}"]
-    words += [f"{case['streams']} streams"] * (case["streams"] > 1) + [f"{case['stations']} stations"] * (case["stations"] > 1)
+    words += [f"{case['streams']} streams"] * (case["streams"] > 1)
+    words += [f"{case['stations']} stations"] * (case["stations"] > 1)
     words += [f"{case['older']} older of MCS {case['older_mcs']}"] * (case["older"] > 0)
     words += ["one frame"] * (case["ampdu"] == 0) + [f"A-MPDU {case['ampdu']}"] * bool(case["ampdu"])
     words += [f"window {case['window']}"] * bool(case["window"]) + ["RTS"] * bool(case["rts"])
@@ -185,17 +191,39 @@ def allowed(case, what, theirs):
     return max(own, 2 * theirs[1] / max(theirs[0], 1e-9))
 
 
+def cases(options):
+    """The cases that are asked for."""
+    drawn = json.loads(pathlib.Path("benches/ns3-drawn.json").read_text(encoding="utf-8"))
+    return [case for case in drawn if options.only in (None, case["group"])]
+
+
+def speeds(options):
+    """The table of speeds, by group."""
+    print("| group | cases | ns-3 s/s | airbraid s/s | ratio: least | median | most |\n|---|---|---|---|---|---|---|")
+    by_group = {}
+    for case in cases(options):
+        ours = max(one["duration_s"] / one["cpu_s"] for one in run(options, case))
+        by_group.setdefault(case["group"], []).append((case["speed"], ours))
+    everything = [pair for pairs in by_group.values() for pair in pairs]
+    for group, pairs in [*by_group.items(), ("all", everything)]:
+        ratios = sorted(ours / theirs for theirs, ours in pairs)
+        medians = [statistics.median(pair[k] for pair in pairs) for k in (0, 1)]
+        of_ratios = f"{ratios[0]:.0f} | {statistics.median(ratios):.0f} | {ratios[-1]:.0f}"
+        print(f"| {group} | {len(pairs)} | {medians[0]:.2f} | {medians[1]:.0f} | {of_ratios} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--airbraid", default="target/release/airbraid", help="the command")
     parser.add_argument("--only", help="cases of this group")
+    parser.add_argument("--speed", action="store_true", help="prints speeds in place of values")
     options = parser.parse_args()
+    if options.speed:
+        return speeds(options)
     print("| case | what | ns-3.44 | airbraid | deviation | allowed |  |\n|---|---|---|---|---|---|---|")
     off = count = 0
-    for case in json.loads(pathlib.Path("benches/ns3-drawn.json").read_text(encoding="utf-8")):
-        if options.only not in (None, case["group"]):
-            continue
-        values = measure(options, case)
+    for case in cases(options):
+        values = measure(case, run(options, case))
         for what, theirs in case["ns3"].items():
             ours = statistics.mean(values[what])
             limit, deviation = allowed(case, what, theirs), ours / theirs[0] - 1 if theirs[0] else 0.0
@@ -204,7 +232,7 @@ def main():
             value = f"{theirs[0]} ± {theirs[1]} | {ours:.2f} | {deviation:+.1%} | {limit:.1%} | {verdict}"
             print(f"| {name(case)} | {what} | {value} |", flush=True)
     print(f"\n{count - off} of {count} within")
-    sys.exit(f"{off} beyond what is allowed" if off else 0)
+    return f"{off} beyond what is allowed" if off else 0
 
 
-main()
+sys.exit(main())

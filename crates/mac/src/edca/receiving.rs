@@ -1,4 +1,4 @@
-//! What comes from peers under agreements, by peer and TID ([`recipient`](super::recipient)).
+//! Receiving ends of agreements, by peer and TID ([`recipient`](super::recipient)).
 
 use super::category::TIDS;
 use super::config::window_max;
