@@ -53,7 +53,8 @@ class Bench:
             process = subprocess.Popen([AIRBRAID, *arguments], stdout=out, stderr=subprocess.DEVNULL, cwd=self.scratch)
             if stop_after is not None:
                 time.sleep(stop_after)
-                process.send_signal(signal.SIGINT)
+                # Not by `send_signal`, which would reap a process that has ended already.
+                os.kill(process.pid, signal.SIGINT)
             _, status, used = os.wait4(process.pid, 0)
             wall = time.monotonic() - began
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -134,8 +135,8 @@ def sweep(bench):
     swept = ["--set", f"sweep.flow.f.transport.mss=[{values}]", "--replications", "50"]
     row("`--json`", bench, [*swept, "--json"])
     row("`--out DIR`", bench, [*swept, "--out", "sweep"], "sweep")
-    wall, cpu, _, out = bench.run("run", bench.file, *swept, "--duration", "1 s", "--keep", "--json", stop_after=2.0)
-    print(f"\nCtrl-C after 2.0 s, `--keep`: ended after {wall:.2f} s with {bench.own(out)[1]} of 10000 runs", flush=True)
+    wall, cpu, _, out = bench.run("run", bench.file, *swept, "--duration", "1 s", "--keep", "--json", stop_after=0.5)
+    print(f"\nCtrl-C after 0.5 s, `--keep`: ended after {wall:.2f} s with {bench.own(out)[1]} of 10000 runs", flush=True)
 
 
 def store(bench):
