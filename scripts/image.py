@@ -22,7 +22,7 @@ OCI = "application/vnd.oci.image"
 # Where the daemon writes: control sockets and journals, the history. `/tmp` is the lab's.
 FOLDERS = ["etc", "etc/airbraid", "run", "run/airbraid", "tmp", "usr", "usr/bin", "var", "var/lib", "var/lib/airbraid"]
 # A scenario that is mounted here is found by its name.
-WORK = "work"
+WORK = "srv"
 
 
 def epoch():

@@ -83,7 +83,7 @@ image() {
     skopeo copy --quiet "docker-archive:$file" "dir:$work/layers"
     mkdir "$root"
     tar --extract --file "$(find "$work/layers" -type f -size +1M | head -n 1)" --directory "$root"
-    chroot "$root" /usr/bin/airbraid run /work/scenarios/examples/one_channel.toml --duration '1 s' >/dev/null
+    chroot "$root" /usr/bin/airbraid run /srv/scenarios/examples/one_channel.toml --duration '1 s' >/dev/null
     chroot "$root" /usr/bin/airbraid --version
 }
 

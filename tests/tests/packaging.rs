@@ -135,7 +135,7 @@ fn an_image_has_the_same_bytes_each_time_and_is_what_its_digests_say() {
     }
     let layer = place.0.join(blob(&manifest["layers"][0]["digest"]));
     let inside = done(Command::new("tar").arg("--list").arg("--gzip").arg("--file").arg(layer));
-    for name in ["usr/bin/airbraid", "work/scenarios/examples/three_channels.toml", "etc/airbraid/"] {
+    for name in ["usr/bin/airbraid", "srv/scenarios/examples/three_channels.toml", "etc/airbraid/"] {
         assert!(inside.lines().any(|line| line == name), "{name} is not in the layer");
     }
 }
