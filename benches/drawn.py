@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drawn cases of 802.11n to 802.11be beside ns-3.44: what it carried there and here; in the repository's root.
+"""Drawn cases of 802.11n to 802.11be beside ns-3.44: what it carried there and here.
 
     benches/drawn.py            a table of all cases of benches/ns3-drawn.json
     benches/drawn.py --only mlo cases of one group
@@ -196,7 +196,7 @@ def allowed(case, what, theirs):
 
 def cases(options):
     """The cases that are asked for."""
-    drawn = json.loads(pathlib.Path("benches/ns3-drawn.json").read_text(encoding="utf-8"))
+    drawn = json.loads(pathlib.Path(__file__).with_name("ns3-drawn.json").read_text(encoding="utf-8"))
     return [case for case in drawn if options.only in (None, case["group"])]
 
 
