@@ -122,6 +122,20 @@ impl MpduSet {
     pub fn contains(&self, place: usize) -> bool {
         self.0[place / 64] >> (place % 64) & 1 == 1
     }
+    /// `count` places from `first` on, the first one behind the last, as places from 0 on.
+    pub(super) fn turned(&self, first: usize, count: usize) -> Self {
+        let (word, bit) = (first / 64, first % 64);
+        let mut turned = Self::default();
+        for (place, to) in turned.0.iter_mut().enumerate().take(count.div_ceil(64)) {
+            let [low, high] = [0, 1].map(|next| self.0[(word + place + next) % WORDS]);
+            // Shifted twice: a word cannot be shifted by its length.
+            *to = low >> bit | high << 1 << (63 - bit);
+        }
+        if let Some(last) = turned.0.get_mut(count / 64) {
+            *last &= (1 << (count % 64)) - 1;
+        }
+        turned
+    }
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
@@ -268,12 +282,43 @@ impl<P: Copy> Ppdu<P> {
     /// Time from the end of an MPDU to the end of the data, at their bit rate: an MPDU is complete, and goes up, before
     /// the PPDU ends.
     pub fn time_behind(&self, mpdu: &Mpdu) -> Duration {
-        let bytes = self.header.size.as_u64().saturating_sub(u64::from(mpdu.offset) + u64::from(mpdu.size));
-        self.vector.rate().bit_rate.time_for(Bytes::new(bytes))
+        self.times_behind()(mpdu)
+    }
+
+    /// The same of several.
+    #[inline]
+    pub fn times_behind(&self) -> impl Fn(&Mpdu) -> Duration + use<P> {
+        let (size, rate) = (self.header.size.as_u64(), self.vector.rate().bit_rate);
+        move |mpdu| {
+            let end = u64::from(mpdu.offset) + u64::from(mpdu.size);
+            rate.time_for(Bytes::new(size.saturating_sub(end)))
+        }
     }
 
     /// The MSDUs in it.
     pub fn msdus(&self) -> &[P] {
         self.data().map_or(&[], DataMpdus::msdus)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_turned_set_has_its_places_one_by_one(
+            words: [u64; WORDS],
+            first in 0..usize::from(WINDOW_MAX),
+            count in 0..=usize::from(WINDOW_MAX),
+        ) {
+            let set = MpduSet(words);
+            let mut expected = MpduSet::default();
+            for place in (0..count).filter(|place| set.contains((first + place) % usize::from(WINDOW_MAX))) {
+                expected.insert(place);
+            }
+            prop_assert_eq!(set.turned(first, count), expected);
+        }
     }
 }

@@ -276,23 +276,33 @@ impl<P: Packet + Copy> Edca<P> {
         number
     }
 
-    /// Takes a packet from above; returns whether something may follow from it now.
+    /// Takes a packet of a category that contends or holds the medium already: nothing follows from it now, and the
+    /// station need not be driven for it. For a link of a device see [`MultiLink::push_at_work`].
+    ///
+    /// # Errors
+    /// Hands it back where something may follow.
     #[inline]
-    fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) -> bool {
+    pub fn push_at_work(&mut self, now: Instant, msdu: Msdu<P>) -> Result<(), Msdu<P>> {
+        let category = AccessCategory::of_priority(msdu.packet.priority());
+        if self.alarm.due(now).is_some() || !self.is_at_work(category) {
+            return Err(msdu);
+        }
+        self.traffic.push_at_work(msdu, self.planner.link.id)
+    }
+
+    /// Takes a packet from above.
+    #[inline]
+    fn enqueue(&mut self, now: Instant, msdu: Msdu<P>) {
         match self.traffic.push(msdu, self.planner.link.id) {
             Ok((category, id)) => {
                 if self.traffic.setups.is_some() {
                     self.want_agreement(now, id);
                 }
                 self.traffic.put_to_links(now, id, |length| self.planner.config.mpdu_size(length));
-                if self.is_at_work(category) && self.traffic.is_at_work(category) {
-                    return false;
-                }
                 self.renew(now, category);
             }
             Err(msdu) => self.refuse(msdu),
         }
-        true
     }
 
     /// Whether a category of this link contends, or holds the medium: one packet more changes nothing for it.
@@ -582,11 +592,7 @@ impl<P: Packet + Copy> Machine for Edca<P> {
             }
             MacInput::ReceptionError { idle } | MacInput::Damaged { idle, .. } => self.on_error(now, idle),
             MacInput::Ignored(airtime) => self.sense.on_ignored(now, airtime),
-            MacInput::Enqueue(msdu) => {
-                if !self.enqueue(now, msdu) {
-                    return;
-                }
-            }
+            MacInput::Enqueue(msdu) => self.enqueue(now, msdu),
             MacInput::EnqueueFirst(msdu) => self.enqueue_first(now, msdu),
             MacInput::Purge(neighbour) => self.purge(now, neighbour),
             // It never pulls.

@@ -19,6 +19,7 @@ use super::peer::PeerTraits;
 use super::single::OneAwake;
 use super::traffic::Traffic;
 use crate::frame::Address;
+use crate::service::Msdu;
 use airbraid_engine::Packet;
 use airbraid_units::{Duration, Instant};
 
@@ -82,6 +83,18 @@ impl<P: Packet + Copy> MultiLink<P> {
     #[inline]
     pub fn exchange(&mut self, station: &mut Edca<P>) {
         std::mem::swap(&mut self.0, &mut station.traffic);
+    }
+
+    /// Takes a packet that comes to a link while all links are at work on its category: no link need be driven for it.
+    ///
+    /// # Errors
+    /// Hands it back where something may follow from it, and the link must be driven.
+    #[inline]
+    pub fn push_at_work(&mut self, station: &Edca<P>, now: Instant, msdu: Msdu<P>) -> Result<(), Msdu<P>> {
+        if station.alarm.due(now).is_some() {
+            return Err(msdu);
+        }
+        self.0.push_at_work(msdu, station.planner.link.id)
     }
 
     /// Whether the link at this place must be told ([`MacInput::Renew`](crate::MacInput::Renew)) that it has something

@@ -81,7 +81,8 @@ impl<P: Copy> Recipient<P> {
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
         let (mpdus, end) = (ppdu.1.mpdus(), now + left);
-        let ended_at = |place: u32| end.saturating_sub(ppdu.0.time_behind(&mpdus[place as usize]));
+        let behind = ppdu.0.times_behind();
+        let ended_at = |place: u32| end.saturating_sub(behind(&mpdus[place as usize]));
         let (mut first_end, mut last) = (None, None);
         for place in places {
             let first_end = *first_end.get_or_insert_with(|| ended_at(place));
@@ -250,13 +251,7 @@ impl<P: Copy> Recipient<P> {
 
     /// The answer to a PPDU or a request.
     pub fn answer(&self) -> BlockAck {
-        let mut received = MpduSet::default();
-        for place in 0..self.window {
-            let sequence = after(self.scored_from, place);
-            if self.scores.contains(usize::from(sequence % WINDOW_MAX)) {
-                received.insert(usize::from(place));
-            }
-        }
+        let received = self.scores.turned(usize::from(self.scored_from % WINDOW_MAX), usize::from(self.window));
         BlockAck { start: self.scored_from, window: self.window, received }
     }
 }

@@ -482,17 +482,35 @@ impl<P: Packet + Copy> Traffic<P> {
     /// Hands it back if its category has no space.
     #[inline]
     pub fn push(&mut self, msdu: Msdu<P>, link: LinkId) -> Result<(AccessCategory, QueueId), Msdu<P>> {
-        let tid = msdu.packet.priority() & 7;
-        let category = AccessCategory::of_priority(tid);
+        let id = self.reach(msdu.to, msdu.packet.priority() & 7, link);
+        self.push_to(id, msdu)
+    }
+
+    #[inline]
+    fn push_to(&mut self, id: QueueId, msdu: Msdu<P>) -> Result<(AccessCategory, QueueId), Msdu<P>> {
+        let category = AccessCategory::of_priority(self.queue(id).tid);
         if self.counts[category.index()] >= self.limit {
             return Err(msdu);
         }
         self.counts[category.index()] += 1;
         self.arrivals += 1;
         let arrival = self.arrivals;
-        let id = self.reach(msdu.to, tid, link);
         self.queue_mut(id).waiting.push_back((msdu.packet, arrival));
         Ok((category, id))
+    }
+
+    /// Adds a packet of a category for which every link is at work, so that nothing follows from it now.
+    ///
+    /// # Errors
+    /// Hands it back where something could follow.
+    #[inline]
+    pub fn push_at_work(&mut self, msdu: Msdu<P>, link: LinkId) -> Result<(), Msdu<P>> {
+        let tid = msdu.packet.priority() & 7;
+        let id = self.reach(msdu.to, tid, link);
+        if self.queue(id).is_put || !self.is_at_work(AccessCategory::of_priority(tid)) {
+            return Err(msdu);
+        }
+        self.push_to(id, msdu).map(|_| ())
     }
 
     /// Adds a packet before all others of its queue; returns the one that has lost its place by this.

@@ -122,9 +122,9 @@ impl Mode {
     /// The data rate that the standard's tables print, which rounds no symbol.
     pub fn data_rate(&self) -> BitRate {
         let (_, code) = self.modulation();
-        let bits = u128::from(self.bits.coded) * u128::from(code.numerator) * 1_000_000_000;
-        let time = u128::from(code.denominator) * u128::from(self.symbol.as_nanos());
-        BitRate::from_bps((bits / time) as u64)
+        let bits = u64::from(self.bits.coded) * u64::from(code.numerator) * 1_000_000_000;
+        let time = u64::from(code.denominator) * self.symbol.as_nanos();
+        BitRate::from_bps(bits / time)
     }
 
     /// TXTIME of a PSDU.

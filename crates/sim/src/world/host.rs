@@ -202,10 +202,11 @@ impl Host<'_> {
         }
     }
 
-    /// A port may have free space again: greedy flows that leave by it fill it, in turn, until its queue is full.
+    /// A port may have free space again: greedy flows that leave by it fill it, in turn, until its queue is full. Once
+    /// is enough for all packets that have left together.
     #[inline]
     pub fn refill(&mut self, port: PortId) {
-        if self.has_greedy_flows {
+        if self.has_greedy_flows && !matches!(self.pending.back(), Some(Work::Refill(other)) if *other == port) {
             self.pending.push_back(Work::Refill(port));
         }
     }

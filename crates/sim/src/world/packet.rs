@@ -181,6 +181,7 @@ pub struct Packets {
 
 impl Packets {
     /// A new packet, with one reference to it.
+    #[inline]
     pub fn create(&mut self, packet: NewPacket) -> PacketRef {
         let NewPacket { flow, from, to, len, class, priority, created, body } = packet;
         self.offered += 1;

@@ -56,14 +56,20 @@ impl World<'_> {
         }
     }
 
-    /// Sends one datagram of the next greedy flow that leaves by a port with free space, and looks again.
+    /// Sends one datagram of the next greedy flow that leaves by a port with free space, and looks again when what has
+    /// followed from it is done.
     pub(super) fn refill(&mut self, port: PortId) {
-        let Self { flows, ports, network, host, .. } = self;
-        let has_space = |port, priority| free_space((port, priority), ports, network, host).is_there();
-        if let Some(flow) = flows.take_turn(port, has_space) {
+        while let Some(flow) = self.next_greedy(port) {
             self.send_datagram(flow);
-            self.host.refill(port);
+            if !self.host.pending.is_empty() {
+                return self.host.refill(port);
+            }
         }
+    }
+
+    fn next_greedy(&mut self, port: PortId) -> Option<FlowId> {
+        let Self { flows, ports, network, host, .. } = self;
+        flows.take_turn(port, |port, priority| free_space((port, priority), ports, network, host).is_there())
     }
 
     pub(super) fn send_datagram(&mut self, flow: FlowId) {
@@ -267,8 +273,9 @@ impl World<'_> {
         (mpdus, complete): (&Range<u32>, Complete),
     ) {
         let Some(data) = ppdu.data() else { return };
+        let behind = ppdu.times_behind();
         for mpdu in &data.mpdus()[mpdus.start as usize..mpdus.end as usize] {
-            self.host.early = complete.ago(ppdu.time_behind(mpdu));
+            self.host.early = complete.ago(behind(mpdu));
             for msdu in data.msdus_of(mpdu) {
                 self.on_mac_delivery(radio, ppdu.header.from, *msdu);
             }

@@ -101,6 +101,8 @@ pub struct Air {
     pub fate: Fate,
     /// Whether MPDUs go up as they end.
     pub is_early: bool,
+    /// Whether stations are driven for each packet, even where nothing follows from it.
+    pub drives_always: bool,
     pub now: Instant,
     /// One line for each transmission, delivery and report.
     pub timeline: String,
@@ -184,6 +186,7 @@ impl Air {
             outage: None,
             fate: Box::new(|_, _, _, _| false),
             is_early: false,
+            drives_always: false,
             now: Instant::ZERO,
             timeline: String::new(),
             delivered: vec![],
@@ -352,7 +355,7 @@ impl Air {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Tell(station, msdu) => self.drive(station, Some(MacInput::Enqueue(msdu))),
+            Event::Tell(station, msdu) => self.tell(station, msdu),
             Event::Start(number) => {
                 let from = self.sent[number].from;
                 let is_own = |other: &usize| self.device(self.sent[*other].from) == self.device(from);
@@ -558,6 +561,18 @@ impl Air {
         *count -= 1;
         if *count == 0 {
             self.references[device].remove(&id);
+        }
+    }
+
+    fn tell(&mut self, station: usize, msdu: Msdu<Payload>) {
+        let (now, device) = (self.now, self.device(station));
+        let left = match self.devices.get_mut(device) {
+            _ if self.drives_always => Err(msdu),
+            Some(shared) => shared.push_at_work(&self.stations[station], now, msdu),
+            None => self.stations[station].push_at_work(now, msdu),
+        };
+        if let Err(msdu) = left {
+            self.drive(station, Some(MacInput::Enqueue(msdu)));
         }
     }
 

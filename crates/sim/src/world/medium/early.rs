@@ -83,7 +83,8 @@ impl Medium {
         let data = ppdu.data()?;
         let from = radio.ended_early();
         let left = lock.until.saturating_since(now);
-        let is_over = |place: &u32| ppdu.time_behind(&data.mpdus()[*place as usize]) >= left;
+        let behind = ppdu.times_behind();
+        let is_over = |place: &u32| behind(&data.mpdus()[*place as usize]) >= left;
         let until = (from..data.mpdus().len() as u32).take_while(is_over).last().map_or(from, |last| last + 1);
         radio.judge_until(until, ppdu, data, rates);
         let next = end_of(ppdu, data, until, lock.until);

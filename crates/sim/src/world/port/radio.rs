@@ -145,7 +145,21 @@ impl RadioPort {
         }
         self.count(true, host);
         host.tell_queued(self.radio, to, msdu);
-        self.step(Some(MacInput::Enqueue(service::Msdu { to, packet: msdu })), host);
+        let msdu = service::Msdu { to, packet: msdu };
+        if let Err(msdu) = self.push_at_work(msdu, host) {
+            self.step(Some(MacInput::Enqueue(msdu)), host);
+        }
+    }
+
+    /// Gives a packet to an EDCA station, or a device of several, that is at work on its category and need not be driven
+    /// for it; hands it back otherwise.
+    #[inline]
+    fn push_at_work(&mut self, msdu: service::Msdu<Msdu>, host: &mut Host<'_>) -> Result<(), service::Msdu<Msdu>> {
+        match (&mut self.mac, self.device) {
+            (RadioMac::Edca(mac), None) => mac.push_at_work(host.now, msdu),
+            (RadioMac::Edca(mac), Some((device, _))) => host.devices[device].shared.push_at_work(mac, host.now, msdu),
+            _ => Err(msdu),
+        }
     }
 
     /// A MAC that does not count its idle time itself has a packet more, or one fewer.
