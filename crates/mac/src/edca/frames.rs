@@ -6,7 +6,7 @@
 use crate::frame::{Frame, FrameKind};
 use crate::phy::{Modulation, Rate};
 use crate::ppdu::Mode;
-use airbraid_units::{Bytes, Duration};
+use airbraid_units::{BitRate, Bytes, Duration};
 
 /// Number of sequence numbers (9.2.4.4.2).
 pub(super) const SEQUENCES: u16 = 4_096;
@@ -57,6 +57,8 @@ pub struct Mpdu {
     pub offset: u32,
     /// Length with header and FCS \[byte\].
     pub size: u32,
+    /// Time from its end to that of the data, at their bit rate: it is complete, and goes up, before the PPDU ends.
+    pub behind: Duration,
     /// Its first MSDU in the PPDU's list.
     first: u32,
     /// Number of its MSDUs: more than one in an A-MSDU.
@@ -80,10 +82,19 @@ impl<P: Copy> DataMpdus<P> {
     /// Adds an MPDU behind the others.
     #[inline]
     pub(super) fn push(&mut self, sequence: u16, attempts: u16, offset: u32, size: u32, first: P, more: &[P]) {
-        let place = self.msdus.len() as u32;
+        let (place, count, behind) = (self.msdus.len() as u32, 1 + more.len() as u16, Duration::ZERO);
         self.msdus.push(first);
         self.msdus.extend_from_slice(more);
-        self.mpdus.push(Mpdu { sequence, attempts, offset, size, first: place, count: 1 + more.len() as u16 });
+        self.mpdus.push(Mpdu { sequence, attempts, offset, size, behind, first: place, count });
+    }
+
+    /// The MPDUs go in a PSDU of this length \[byte\], at this rate.
+    #[inline]
+    pub(super) fn time(&mut self, psdu: Bytes, rate: BitRate) {
+        for mpdu in &mut self.mpdus {
+            let end = u64::from(mpdu.offset) + u64::from(mpdu.size);
+            mpdu.behind = rate.time_for(Bytes::new(psdu.as_u64().saturating_sub(end)));
+        }
     }
 
     /// It is a single MPDU without a delimiter.
@@ -276,22 +287,6 @@ impl<P: Copy> Ppdu<P> {
         match self.content {
             Content::Agreement(frame) => Some(frame),
             _ => None,
-        }
-    }
-
-    /// Time from the end of an MPDU to the end of the data, at their bit rate: an MPDU is complete, and goes up, before
-    /// the PPDU ends.
-    pub fn time_behind(&self, mpdu: &Mpdu) -> Duration {
-        self.times_behind()(mpdu)
-    }
-
-    /// The same of several.
-    #[inline]
-    pub fn times_behind(&self) -> impl Fn(&Mpdu) -> Duration + use<P> {
-        let (size, rate) = (self.header.size.as_u64(), self.vector.rate().bit_rate);
-        move |mpdu| {
-            let end = u64::from(mpdu.offset) + u64::from(mpdu.size);
-            rate.time_for(Bytes::new(size.saturating_sub(end)))
         }
     }
 

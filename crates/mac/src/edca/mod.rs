@@ -156,7 +156,8 @@ pub struct Edca<P> {
     secondary: Secondary,
     /// Number of times that the channel is halved in the TXOP under way.
     halvings: usize,
-    traffic: Traffic<P>,
+    /// Boxed: a link of a device borrows it for each call.
+    traffic: Box<Traffic<P>>,
     sense: CarrierSense,
     functions: [AccessFunction; AccessCategory::COUNT],
     /// Those of an access point.
@@ -189,7 +190,7 @@ impl<P: Packet + Copy> Edca<P> {
             rates: Rates::Fixed,
             secondary: Secondary::new(config.width()),
             halvings: 0,
-            traffic: Traffic::new(&config),
+            traffic: Box::new(Traffic::new(&config)),
             sense: CarrierSense::new(config.sense()),
             planner: Planner::new(config, address),
             state: State::Idle,

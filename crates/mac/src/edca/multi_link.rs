@@ -25,12 +25,12 @@ use airbraid_units::{Duration, Instant};
 
 /// The upper part of a multi-link device, which its links share.
 #[derive(Clone, Debug)]
-pub struct MultiLink<P>(Traffic<P>);
+pub struct MultiLink<P>(Box<Traffic<P>>);
 
 impl<P: Packet + Copy> MultiLink<P> {
     /// The upper part of a device whose queue, window and agreements are those of `config`.
     pub fn new(config: &EdcaConfig) -> Self {
-        Self(Traffic::new(config))
+        Self(Box::new(Traffic::new(config)))
     }
 
     /// Its links share one radio, with these delays.
@@ -97,6 +97,11 @@ impl<P: Packet + Copy> MultiLink<P> {
         self.0.push_at_work(msdu, station.planner.link.id)
     }
 
+    /// Whether any link may have to be told: [`MultiLink::wakes`] says which. Most of the time all are at work.
+    #[inline]
+    pub fn may_wake(&self) -> bool {
+        self.0.may_wake()
+    }
     /// Whether the link at this place must be told ([`MacInput::Renew`](crate::MacInput::Renew)) that it has something
     /// to send again, or has become blind, or can hear again.
     #[inline]

@@ -167,11 +167,12 @@ impl Planner {
         id: QueueId,
         queue: &TrafficQueue<P>,
         (grade, psdu, airtime): (usize, Bytes, Duration),
-        data: DataMpdus<P>,
+        mut data: DataMpdus<P>,
         next: Duration,
     ) -> Option<Planned<P>> {
-        let (first, answer) = (data.mpdus().first()?, answer_to(&data));
         let vector = self.grade(grade).vector;
+        data.time(psdu, vector.rate().bit_rate);
+        let (first, answer) = (data.mpdus().first()?, answer_to(&data));
         let header = Frame {
             retry: first.attempts > 1,
             sequence: first.sequence,

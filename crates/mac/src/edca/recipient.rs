@@ -81,8 +81,7 @@ impl<P: Copy> Recipient<P> {
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
         let (mpdus, end) = (ppdu.1.mpdus(), now + left);
-        let behind = ppdu.0.times_behind();
-        let ended_at = |place: u32| end.saturating_sub(behind(&mpdus[place as usize]));
+        let ended_at = |place: u32| end.saturating_sub(mpdus[place as usize].behind);
         let (mut first_end, mut last) = (None, None);
         for place in places {
             let first_end = *first_end.get_or_insert_with(|| ended_at(place));
@@ -160,7 +159,7 @@ impl<P: Copy> Recipient<P> {
         (place, mpdu): (u32, &Mpdu),
         outputs: &mut VecDeque<MacOutput<P>>,
     ) {
-        let ended = || end.saturating_sub(ppdu.time_behind(mpdu));
+        let ended = || end.saturating_sub(mpdu.behind);
         let distance = ahead(self.start, mpdu.sequence);
         if distance >= HALF {
             return discard(data, mpdu, outputs);

@@ -340,8 +340,18 @@ impl<P: Packet + Copy> Traffic<P> {
     /// Whether no link waits to be woken for this category, and none for what another does.
     #[inline]
     pub fn is_at_work(&self, category: AccessCategory) -> bool {
-        let is_plain = self.setups.is_none() && self.awake.is_none() && self.coupling.is_none() && self.radio.is_none();
-        is_plain && self.idle[category.index()] == Links::default()
+        self.is_plain() && self.idle[category.index()] == Links::default()
+    }
+    /// Whether a link has something to send only by packets and what becomes of them.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.setups.is_none() && self.awake.is_none() && self.coupling.is_none() && self.radio.is_none()
+    }
+    /// Whether any link may have to be woken; if not, [`Traffic::wakes`] is false for all.
+    #[inline]
+    pub fn may_wake(&self) -> bool {
+        let may = |(idle, queues): (&Links, &Vec<QueueId>)| *idle != Links::default() && !queues.is_empty();
+        !self.is_plain() || self.idle.iter().zip(&self.by_category).any(may)
     }
 
     /// It contends or holds the medium in any category from now on, or in none.

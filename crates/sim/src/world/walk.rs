@@ -273,9 +273,8 @@ impl World<'_> {
         (mpdus, complete): (&Range<u32>, Complete),
     ) {
         let Some(data) = ppdu.data() else { return };
-        let behind = ppdu.times_behind();
         for mpdu in &data.mpdus()[mpdus.start as usize..mpdus.end as usize] {
-            self.host.early = complete.ago(behind(mpdu));
+            self.host.early = complete.ago(mpdu.behind);
             for msdu in data.msdus_of(mpdu) {
                 self.on_mac_delivery(radio, ppdu.header.from, *msdu);
             }

@@ -446,7 +446,7 @@ impl Air {
     fn schedule_mpdus(&mut self, number: usize, ppdu: &Ppdu<Payload>, end: Instant) {
         let mpdus = ppdu.data().filter(|_| self.is_early).map_or(&[][..], |data| data.mpdus());
         for (place, mpdu) in (0..).zip(mpdus).filter(|_| mpdus.len() > 1) {
-            let behind = ppdu.time_behind(mpdu);
+            let behind = mpdu.behind;
             if !behind.is_zero() {
                 self.schedule(end - behind, Event::MpduEnds(number, place));
             }
@@ -468,7 +468,7 @@ impl Air {
             let mut alone = MpduSet::default();
             alone.insert(place as usize);
             self.refer(station, &ppdu, &alone, 0);
-            let left = ppdu.time_behind(&ppdu.data().unwrap().mpdus()[place as usize]);
+            let left = ppdu.data().unwrap().mpdus()[place as usize].behind;
             self.drive(station, Some(MacInput::MpdusEnd { ppdu, places: place..place + 1, left }));
         }
     }

@@ -68,6 +68,8 @@ fn ppdu(mpdus: &[(u16, u32)]) -> Arc<Ppdu<Payload>> {
     for (place, &(sequence, id)) in mpdus.iter().enumerate() {
         data.push(sequence, 1, 104 * place as u32 + 4, 100, Payload { id, size: 60, priority: 0 }, &[]);
     }
+    let size = Bytes::new(104 * mpdus.len() as u64);
+    data.time(size, OFDM_RATES[0].bit_rate);
     let header = Frame {
         kind: FrameKind::Data,
         retry: false,
@@ -75,7 +77,7 @@ fn ppdu(mpdus: &[(u16, u32)]) -> Arc<Ppdu<Payload>> {
         sequence: mpdus[0].0,
         from: Address(0),
         to: Address(1),
-        size: Bytes::new(104 * mpdus.len() as u64),
+        size,
         rate: OFDM_RATES[0],
         nav: Duration::ZERO,
         reservation: Reservation::default(),
@@ -100,7 +102,7 @@ fn complete_at(now: Instant, outputs: &VecDeque<MacOutput<Payload>>) -> Vec<(u16
     for output in outputs {
         let MacOutput::DeliverRun { ppdu, mpdus, complete } = output else { continue };
         for mpdu in &ppdu.data().unwrap().mpdus()[mpdus.start as usize..mpdus.end as usize] {
-            times.push((mpdu.sequence, now - complete.ago(ppdu.time_behind(mpdu))));
+            times.push((mpdu.sequence, now - complete.ago(mpdu.behind)));
         }
     }
     times
@@ -182,7 +184,7 @@ proptest! {
             let mut ends: Vec<(Instant, usize, u32)> = vec![];
             for (number, (end, ppdu, _)) in sent.iter().enumerate() {
                 let mpdus = ppdu.data().unwrap().mpdus().iter().zip(0..);
-                ends.extend(mpdus.map(|(mpdu, place)| (*end - ppdu.time_behind(mpdu), number, place)));
+                ends.extend(mpdus.map(|(mpdu, place)| (*end - mpdu.behind, number, place)));
             }
             ends.sort();
             let mut recipient = Recipient::new(1_024, 0);

@@ -83,11 +83,10 @@ impl Medium {
         let data = ppdu.data()?;
         let from = radio.ended_early();
         let left = lock.until.saturating_since(now);
-        let behind = ppdu.times_behind();
-        let is_over = |place: &u32| behind(&data.mpdus()[*place as usize]) >= left;
+        let is_over = |place: &u32| data.mpdus()[*place as usize].behind >= left;
         let until = (from..data.mpdus().len() as u32).take_while(is_over).last().map_or(from, |last| last + 1);
         radio.judge_until(until, ppdu, data, rates);
-        let next = end_of(ppdu, data, until, lock.until);
+        let next = end_of(data, until, lock.until);
         radio.ppdu.early.as_mut()?.next = next;
         Some(Ended { ppdu: Arc::clone(ppdu), places: from..until, next, left })
     }
@@ -115,7 +114,7 @@ impl RadioState {
         let sent = sent.filter(|sent| sent.frame.to == hearer.radio.address())?;
         let ppdu = sent.ppdu.as_deref()?;
         let data = ppdu.data().filter(|data| data.mpdus().len() > 1)?;
-        let first = end_of(ppdu, data, 0, lock.until);
+        let first = end_of(data, 0, lock.until);
         self.ppdu.early.as_mut()?.next = first;
         first
     }
@@ -168,7 +167,7 @@ pub(super) fn acts_early(spec: &Spec, node: usize) -> bool {
 }
 
 /// When the MPDU at a place ends, of a PPDU that ends at `until`; `None` if it ends with it.
-fn end_of(ppdu: &Ppdu<Msdu>, data: &DataMpdus<Msdu>, place: u32, until: Instant) -> Option<Instant> {
-    let behind = ppdu.time_behind(data.mpdus().get(place as usize)?);
+fn end_of(data: &DataMpdus<Msdu>, place: u32, until: Instant) -> Option<Instant> {
+    let behind = data.mpdus().get(place as usize)?.behind;
     (!behind.is_zero()).then(|| until - behind)
 }

@@ -227,7 +227,9 @@ impl RadioPort {
         host.wakeups.arm(now, MachineId::Mac(radio), wake);
         let Host { devices, pending, .. } = host;
         devices[device].note(now, place, from);
-        pending.extend(devices[device].woken(place).map(Work::Renew));
+        if devices[device].shared.may_wake() {
+            pending.extend(devices[device].woken(place).map(Work::Renew));
+        }
     }
 
     /// The device of which it is a link.
