@@ -4,7 +4,8 @@
 //! names behind all numbers), the last one in JSON says how much there is; those between begin with a zero byte and
 //! hold records. Numbers are varints as in Protocol Buffers, signed ones in zigzag. Within a block every time is the
 //! difference to the record before it, and every other number that grows is one to its last value in the block, so that
-//! a frame and all that is known of it takes some 30 byte.
+//! a frame and all that is known of it takes some 30 byte. Receptions by others than the addressee stand up to 10 us
+//! behind their time, so that all who hear a frame are one record.
 //!
 //! A record is a tag and the fields behind it; the low three bits of the tag are its kind, the others are flags:
 //!
@@ -22,12 +23,13 @@
 //! - 7, a level: time, level, change.
 //!
 //! An access is 0 (a response), 1 (the medium was idle) or 2 + slots drawn, then the contention window. A packet is 4 *
-//! flow + role, its number's change, and the time since it was made. A set of radios is 0, its size and its members'
-//! differences where it is new in the block, or its number from 1 on. Never looks at the world, and opens no file.
+//! flow + role, its number's change, and the time since it was made. A set of radios is its number in the block from 1
+//! on; or where it is new 0, the number of its runs of consecutive radios, and for each how many are left out before it
+//! and how many it has. Never looks at the world, and opens no file.
 
 use airbraid_units::{Duration, Instant};
 use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
 /// Length at which a block is written \[byte\]: 85 kB as base64.
@@ -153,7 +155,7 @@ impl<T: Ord + Clone> Numbered<T> {
 struct Last {
     time: u64,
     shapes: Numbered<Shape>,
-    sets: Numbered<Vec<usize>>,
+    sets: Numbered<RadioSet>,
     /// By stream.
     numbers: Vec<u64>,
     /// By level.
@@ -178,13 +180,41 @@ fn replace(values: &mut Vec<u64>, place: usize, value: u64) -> u64 {
     std::mem::replace(&mut values[place], value)
 }
 
+/// The longest time for which receptions of one frame by others than its addressee are gathered: light goes 3 km.
+const GATHERED: Duration = Duration::from_micros(10);
+
 /// Receptions of one frame by others than its addressee, at nearly one time.
 #[derive(Debug)]
 struct Crowd {
     at: Instant,
     frame: u64,
     result: Reception,
-    radios: Vec<usize>,
+    radios: RadioSet,
+}
+
+/// A set of radios, a bit for each; the last word has one.
+type RadioSet = Vec<u64>;
+
+fn insert(set: &mut RadioSet, radio: usize) {
+    let word = radio / 64;
+    if word >= set.len() {
+        set.resize(word + 1, 0);
+    }
+    set[word] |= 1 << (radio % 64);
+}
+
+/// The runs of consecutive radios: how many are left out before each, and how many it has.
+fn runs(set: &RadioSet) -> Vec<[u64; 2]> {
+    let is_in = |radio: &u64| set[(radio / 64) as usize] >> (radio % 64) & 1 == 1;
+    let (mut runs, mut next) = (Vec::<[u64; 2]>::new(), 0);
+    for radio in (0..set.len() as u64 * 64).filter(is_in) {
+        match runs.last_mut() {
+            Some([_, count]) if radio == next => *count += 1,
+            _ => runs.push([radio - next, 1]),
+        }
+        next = radio + 1;
+    }
+    runs
 }
 
 /// A writer of blocks.
@@ -197,23 +227,24 @@ pub struct FrameLog<W: Write> {
     sent: u64,
     /// The transmission of the last reception.
     received: u64,
-    crowd: Option<Crowd>,
-    /// A buffer for the next crowd's radios.
-    spare: Vec<usize>,
+    /// Those that are not written yet, in the order of their times.
+    crowds: VecDeque<Crowd>,
+    /// Room for the radios of the next ones.
+    spare: Vec<RadioSet>,
 }
 
 impl<W: Write> FrameLog<W> {
     /// Begins with the header, in JSON.
     pub fn new(out: W, header: &[u8]) -> Self {
-        let (block, last, spare) = (Vec::new(), Last::default(), Vec::new());
-        let mut log = Self { out, block, last, sent: 0, received: u64::MAX, crowd: None, spare };
+        let (block, last, crowds, spare) = (Vec::new(), Last::default(), VecDeque::new(), Vec::new());
+        let mut log = Self { out, block, last, sent: 0, received: u64::MAX, crowds, spare };
         log.write(header);
         log
     }
 
     /// Ends with a block in JSON, and flushes.
     pub fn finish(mut self, end: &[u8]) {
-        self.flush_crowd();
+        self.flush_crowds(Instant::MAX);
         self.flush_block();
         self.write(end);
         // A recording's sink does not fail.
@@ -237,6 +268,7 @@ impl<W: Write> FrameLog<W> {
         self.last.clear();
     }
 
+    #[inline]
     fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.block.push(value as u8 | 0x80);
@@ -253,11 +285,16 @@ impl<W: Write> FrameLog<W> {
 
     /// Begins a record: its tag and its time.
     fn begin(&mut self, tag: u8, at: Instant) {
-        self.flush_crowd();
+        self.make_room(at);
+        self.tag(tag, at);
+    }
+
+    /// Writes what was gathered long enough, and the block if it is full.
+    fn make_room(&mut self, now: Instant) {
+        self.flush_crowds(now);
         if self.block.len() >= BLOCK {
             self.flush_block();
         }
-        self.tag(tag, at);
     }
 
     fn tag(&mut self, tag: u8, at: Instant) {
@@ -302,16 +339,13 @@ impl<W: Write> FrameLog<W> {
         number
     }
 
-    /// A transmission begins; returns its number.
-    pub fn transmission(&mut self, start: Instant, frame: &SentFrame) -> u64 {
-        self.flush_crowd();
-        if self.block.len() >= BLOCK {
-            self.flush_block();
-        }
+    /// A transmission is committed to, which begins at `start`; returns its number.
+    pub fn transmission(&mut self, now: Instant, start: Instant, frame: &SentFrame) -> u64 {
+        self.make_room(now);
         let shape = self.shape(frame.shape);
         let flag = |bit: u8, is_set: bool| if is_set { bit } else { 0 };
         let flags = flag(8, frame.retry) | flag(16, frame.packet.is_some()) | flag(32, frame.seq.is_some());
-        self.begin(1 | flags | flag(64, frame.peer.is_none()), start);
+        self.tag(1 | flags | flag(64, frame.peer.is_none()), start);
         self.varint(frame.radio as u64);
         self.peer(frame.peer);
         self.varint(shape);
@@ -344,10 +378,7 @@ impl<W: Write> FrameLog<W> {
 
     /// The addressee's reception of a transmission ends, with this signal level \[dBm\].
     pub fn reception(&mut self, end: Instant, frame: u64, radio: usize, signal_dbm: f64, result: Reception) {
-        self.flush_crowd();
-        if self.block.len() >= BLOCK {
-            self.flush_block();
-        }
+        self.make_room(end);
         self.reception_head(end, frame, 2 | (result as u8) << 6);
         self.varint(radio as u64);
         // A conversion to an integer saturates.
@@ -356,39 +387,40 @@ impl<W: Write> FrameLog<W> {
 
     /// Somebody else's reception of a transmission ends.
     pub fn overheard(&mut self, end: Instant, frame: u64, radio: usize, result: Reception) {
-        match &mut self.crowd {
-            Some(crowd) if crowd.frame == frame && crowd.result == result => crowd.radios.push(radio),
-            _ => {
-                self.flush_crowd();
-                let mut radios = std::mem::take(&mut self.spare);
-                radios.clear();
-                radios.push(radio);
-                self.crowd = Some(Crowd { at: end, frame, result, radios });
-            }
+        let is_same = |crowd: &&mut Crowd| crowd.frame == frame && crowd.result == result;
+        if let Some(crowd) = self.crowds.iter_mut().rev().find(is_same) {
+            return insert(&mut crowd.radios, radio);
+        }
+        self.flush_crowds(end);
+        let mut radios = self.spare.pop().unwrap_or_default();
+        insert(&mut radios, radio);
+        self.crowds.push_back(Crowd { at: end, frame, result, radios });
+    }
+
+    /// Writes the crowds that began long enough before `now`.
+    #[inline]
+    fn flush_crowds(&mut self, now: Instant) {
+        while let Some(mut crowd) = self.crowds.pop_front_if(|crowd| now.saturating_since(crowd.at) > GATHERED) {
+            self.write_crowd(&crowd);
+            crowd.radios.clear();
+            self.spare.push(crowd.radios);
         }
     }
 
-    fn flush_crowd(&mut self) {
-        let Some(crowd) = self.crowd.take() else { return };
+    fn write_crowd(&mut self, crowd: &Crowd) {
         if self.block.len() >= BLOCK {
             self.flush_block();
         }
         self.reception_head(crowd.at, crowd.frame, 2 | 32 | (crowd.result as u8) << 6);
-        let (first, last) = (crowd.radios.first().copied(), crowd.radios.last().copied());
-        let mixture = crowd.radios.len() ^ first.unwrap_or(0) << 16 ^ last.unwrap_or(0) << 32;
-        let (number, is_new) = self.last.sets.number(&crowd.radios[..], mixture as u64);
+        let mixture = crowd.radios.iter().fold(0, |mixture: u64, word| mixture.rotate_left(7) ^ word);
+        let (number, is_new) = self.last.sets.number(&crowd.radios[..], mixture);
         if !is_new {
-            self.spare = crowd.radios;
             return self.varint(number + 1);
         }
+        let runs = runs(&crowd.radios);
         self.varint(0);
-        self.varint(crowd.radios.len() as u64);
-        let mut before = 0;
-        for radio in &crowd.radios {
-            self.change(before, *radio as u64);
-            before = *radio as u64;
-        }
-        self.spare = crowd.radios;
+        self.varint(runs.len() as u64);
+        runs.into_iter().flatten().for_each(|value| self.varint(value));
     }
 
     /// A radio's MAC gets a packet, or a frame of a protocol.

@@ -25,4 +25,4 @@ pub use dot11::Station;
 pub use ip::ip_address;
 pub use series::{Gauge, Series};
 pub use sink::{RecordError, RecordedFile, Sinks};
-pub use timeline::{Event, FrameLine, PacketLine, Timeline};
+pub use timeline::{Event, FrameColumns, FrameText, PacketLine, Timeline};

@@ -10,22 +10,23 @@ use airbraid_units::{BitRate, Bytes, Duration, Instant};
 pub enum Event<'a> {
     /// A frame begins to be transmitted.
     Transmit {
-        /// The frame; its peer is the receiver.
-        frame: FrameLine,
+        frame: FrameText<'a>,
+        /// The duration field.
+        duration: Duration,
         /// The contention that it came out of: contention window and slots drawn; `None`: a response.
         backoff: Option<(u32, u32)>,
     },
     /// A frame has been received whole.
     Receive {
-        /// The frame; its peer is the sender.
-        frame: FrameLine,
+        /// The frame ([`Timeline::heard`]).
+        frame: &'a [u8],
         /// The power with which it arrived \[dBm\].
         signal_dbm: f64,
     },
     /// A frame could not be read.
     ReceiveError {
-        /// The frame; its peer is the sender.
-        frame: FrameLine,
+        /// The frame ([`Timeline::heard`]).
+        frame: &'a [u8],
         cause: Cause,
     },
     /// A packet is given up.
@@ -55,16 +56,23 @@ pub enum Cause {
     Channel,
 }
 
-/// A frame in a line.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FrameLine {
+/// A frame in the line of its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameText<'a> {
     /// `DATA`, `NULL`, `RTS`, `CTS`, `ACK`.
     pub kind: &'static str,
+    /// Index of the receiver among the timeline's names; `None`: all that hear it.
+    pub peer: Option<usize>,
+    /// Its columns behind these ([`Timeline::columns`]).
+    pub columns: &'a [u8],
+}
+
+/// What the columns of a frame are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameColumns {
     /// Number of MPDUs of an aggregate, and how many of them are intact; 0: it is none.
     pub mpdus: u32,
     pub intact: u32,
-    /// Index of the other radio among the timeline's names; `None`: all that hear it.
-    pub peer: Option<usize>,
     /// Length with header and FCS.
     pub size: Bytes,
     pub rate: BitRate,
@@ -74,7 +82,6 @@ pub struct FrameLine {
     pub retry: bool,
     /// The Power Management subfield: its sender is about to doze.
     pub dozes: bool,
-    pub duration: Duration,
 }
 
 /// A packet in a line.
@@ -105,7 +112,7 @@ const POWERS: usize = 1 << 10;
 /// format a line.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// Names of the radios and nodes in the lines, filled up to the length of the longest.
+    /// Names of the radios and nodes in the lines, filled up to the length of the longest, between spaces.
     names: Vec<String>,
     everybody: String,
     /// Rates with their text.
@@ -120,7 +127,7 @@ impl Timeline {
         // At least as wide as "everybody".
         let longest = names.iter().map(|name| name.chars().count()).max();
         let width = longest.unwrap_or(0).max(EVERYBODY.len());
-        let pad = |name: &str| format!("{name:width$}");
+        let pad = |name: &str| format!("  {name:width$}  ");
         Self {
             names: names.iter().map(|name| pad(name)).collect(),
             everybody: pad(EVERYBODY),
@@ -132,14 +139,14 @@ impl Timeline {
     /// Appends the line of `event`, at number `who` of the names at `now`.
     pub fn line(&mut self, out: &mut Vec<u8>, now: Instant, who: usize, event: &Event<'_>) {
         clock(out, now);
-        out.extend_from_slice(b"  ");
         out.extend_from_slice(self.name(who).as_bytes());
-        out.extend_from_slice(b"  ");
         match event {
-            Event::Transmit { frame, backoff } => {
-                self.frame(out, "TX      ", "-> ", frame);
+            Event::Transmit { frame, duration, backoff } => {
+                out.extend_from_slice(b"TX      ");
+                self.head(out, frame.kind, b"->", frame.peer);
+                out.extend_from_slice(frame.columns);
                 out.extend_from_slice(b"  dur ");
-                number(out, frame.duration.as_micros(), 0, b' ');
+                number(out, duration.as_micros(), 0, b' ');
                 out.extend_from_slice(b" us");
                 if let Some((cw, slots)) = backoff {
                     out.extend_from_slice(b"  (cw ");
@@ -150,13 +157,13 @@ impl Timeline {
                 }
             }
             Event::Receive { frame, signal_dbm } => {
-                self.frame(out, "RX ok   ", "<- ", frame);
-                out.extend_from_slice(b"  ");
+                out.extend_from_slice(b"RX ok   ");
+                out.extend_from_slice(frame);
                 out.extend_from_slice(self.power(*signal_dbm).as_bytes());
-                out.extend_from_slice(b" dBm");
             }
             Event::ReceiveError { frame, cause } => {
-                self.frame(out, "RX err  ", "<- ", frame);
+                out.extend_from_slice(b"RX err  ");
+                out.extend_from_slice(frame);
                 out.extend_from_slice(match cause {
                     Cause::Collision => b"  collision",
                     Cause::Channel => b"  channel",
@@ -185,14 +192,26 @@ impl Timeline {
         out.push(b'\n');
     }
 
-    /// Writes the columns from the event to the sequence number.
-    fn frame(&mut self, out: &mut Vec<u8>, what: &str, arrow: &str, frame: &FrameLine) {
-        out.extend_from_slice(what.as_bytes());
-        out.extend_from_slice(frame.kind.as_bytes());
-        (frame.kind.len()..KIND_WIDTH).for_each(|_| out.push(b' '));
-        out.extend_from_slice(arrow.as_bytes());
-        out.extend_from_slice(frame.peer.map_or(self.everybody.as_str(), |peer| self.name(peer)).as_bytes());
-        out.extend_from_slice(b"  ");
+    /// Appends the columns of a frame between the event and the size.
+    fn head(&self, out: &mut Vec<u8>, kind: &str, arrow: &[u8; 2], peer: Option<usize>) {
+        out.extend_from_slice(kind.as_bytes());
+        (kind.len()..KIND_WIDTH).for_each(|_| out.push(b' '));
+        out.extend_from_slice(arrow);
+        let peer = peer.map_or(self.everybody.as_str(), |peer| self.name(peer));
+        // One of the spaces before it: it stands behind an arrow.
+        out.extend_from_slice(&peer.as_bytes()[1..]);
+    }
+
+    /// Appends a frame as it stands in the lines of all who hear it; returns where its columns from the size on begin.
+    pub fn heard(&mut self, out: &mut Vec<u8>, kind: &str, from: usize, frame: &FrameColumns) -> usize {
+        self.head(out, kind, b"<-", Some(from));
+        let columns = out.len();
+        self.columns(out, frame);
+        columns
+    }
+
+    /// Appends the columns of a frame from its size on.
+    fn columns(&mut self, out: &mut Vec<u8>, frame: &FrameColumns) {
         number(out, frame.size.as_u64(), 4, b' ');
         out.extend_from_slice(b" B ");
         out.extend_from_slice(self.rate(frame.rate).as_bytes());
@@ -217,7 +236,7 @@ impl Timeline {
     }
 
     fn name(&self, who: usize) -> &str {
-        self.names.get(who).map_or("?", String::as_str)
+        self.names.get(who).map_or("  ?  ", String::as_str)
     }
 
     /// A rate in Mbit/s without its unit: ` 5.5`.
@@ -232,14 +251,14 @@ impl Timeline {
         &self.rates[place].1
     }
 
-    /// A power in dBm without its unit: `-61.9`.
+    /// The column of a power: `-61.9 dBm`.
     fn power(&mut self, dbm: f64) -> &str {
         // Of neighbouring numbers the high bits are the same.
         let bits = dbm.to_bits();
         let (known, text) = &mut self.powers[(bits >> 40 ^ bits) as usize % POWERS];
         if known.to_bits() != bits {
             *known = dbm;
-            *text = format!("{dbm:.1}");
+            *text = format!("  {dbm:.1} dBm");
         }
         text
     }
@@ -252,32 +271,38 @@ const KIND_WIDTH: usize = 5;
 const SEQ_WIDTH: usize = 4;
 
 /// Appends a number in decimal, filled up to `width`.
-fn number(out: &mut Vec<u8>, mut value: u64, width: usize, fill: u8) {
-    // 2^64 has 20 digits.
-    let mut digits = [fill; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    let from = at.min(digits.len() - width);
-    out.extend_from_slice(&digits[from..]);
+fn number(out: &mut Vec<u8>, value: u64, width: usize, fill: u8) {
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(value);
+    (digits.len()..width).for_each(|_| out.push(fill));
+    out.extend_from_slice(digits.as_bytes());
 }
+
+/// The numbers of three digits, one behind the other.
+const THREES: [[u8; 3]; 1_000] = {
+    let mut threes = [[b'0'; 3]; 1_000];
+    let mut number = 0;
+    while number < threes.len() {
+        let digits = [number / 100, number / 10 % 10, number % 10];
+        threes[number] = [b'0' + digits[0] as u8, b'0' + digits[1] as u8, b'0' + digits[2] as u8];
+        number += 1;
+    }
+    threes
+};
 
 /// Appends a time as seconds with nanoseconds in groups of three: `12.345 678 900`.
 fn clock(out: &mut Vec<u8>, at: Instant) {
-    let ns = at.as_nanos();
-    number(out, ns / 1_000_000_000, 4, b' ');
-    let mut rest = ns % 1_000_000_000;
-    let mut text = *b".000 000 000";
-    for place in [11, 10, 9, 7, 6, 5, 3, 2, 1] {
-        text[place] = b'0' + (rest % 10) as u8;
-        rest /= 10;
+    let (seconds, ns) = (at.as_nanos() / 1_000_000_000, (at.as_nanos() % 1_000_000_000) as usize);
+    let mut text = *b"    .000 000 000";
+    let groups = [(5, ns / 1_000_000), (9, ns / 1_000 % 1_000), (13, ns % 1_000)];
+    groups.into_iter().for_each(|(place, group)| text[place..place + 3].copy_from_slice(&THREES[group]));
+    if seconds >= 1_000 {
+        number(out, seconds, 4, b' ');
+        return out.extend_from_slice(&text[4..]);
     }
+    let digits = THREES[seconds as usize];
+    let first = digits[..2].iter().position(|digit| *digit != b'0').unwrap_or(2);
+    text[1 + first..4].copy_from_slice(&digits[first..]);
     out.extend_from_slice(&text);
 }
 
@@ -285,42 +310,49 @@ fn clock(out: &mut Vec<u8>, at: Instant) {
 mod tests {
     use super::*;
 
-    fn frame(kind: &'static str, peer: usize, size: u64, kbps: u64, seq: Option<u16>, us: u64) -> FrameLine {
-        FrameLine {
-            kind,
-            mpdus: 0,
-            intact: 0,
-            peer: Some(peer),
-            size: Bytes::new(size),
-            rate: BitRate::from_kbps(kbps),
-            seq,
-            retry: false,
-            dozes: false,
-            duration: Duration::from_micros(us),
-        }
+    /// A frame as its hearers' lines have it, and where its columns begin.
+    fn heard(
+        timeline: &mut Timeline,
+        (kind, from): (&'static str, usize),
+        (size, kbps, seq, retry): (u64, u64, Option<u16>, bool),
+    ) -> (Vec<u8>, usize) {
+        let (size, rate) = (Bytes::new(size), BitRate::from_kbps(kbps));
+        let mut text = Vec::new();
+        let frame = FrameColumns { mpdus: 0, intact: 0, size, rate, seq, retry, dozes: false };
+        let columns = timeline.heard(&mut text, kind, from, &frame);
+        (text, columns)
+    }
+
+    fn transmit<'a>(
+        (kind, peer): (&'static str, Option<usize>),
+        (text, columns): &'a (Vec<u8>, usize),
+        duration_us: u64,
+        backoff: Option<(u32, u32)>,
+    ) -> Event<'a> {
+        let frame = FrameText { kind, peer, columns: &text[*columns..] };
+        Event::Transmit { frame, duration: Duration::from_micros(duration_us), backoff }
     }
 
     #[test]
     fn an_exchange_reads_as_it_happened() {
         let names = ["sender/ch1", "receiver/ch1", "receiver"];
         let mut timeline = Timeline::new(names.map(str::to_owned).to_vec());
-        let data = frame("DATA", 1, 1_536, 11_000, Some(41), 314);
-        let from_sender = FrameLine { peer: Some(0), ..data };
-        let ack = frame("ACK", 0, 14, 1_000, None, 0);
+        let first = heard(&mut timeline, ("DATA", 0), (1_536, 11_000, Some(41), false));
+        let again = heard(&mut timeline, ("DATA", 0), (1_536, 11_000, Some(41), true));
+        let ack = heard(&mut timeline, ("ACK", 1), (14, 1_000, None, false));
+        let to_all = heard(&mut timeline, ("DATA", 0), (84, 5_500, Some(4_095), false));
         let packet = PacketLine { flow: "download", number: 41, size: Bytes::new(1_500) };
-        let broadcast = FrameLine { peer: None, ..frame("DATA", 0, 84, 5_500, Some(4_095), 0) };
-        let again = FrameLine { retry: true, ..data };
-        let us = Duration::from_micros;
+        let receive = |frame| Event::Receive { frame, signal_dbm: -61.97 };
         let events = [
-            (0, 0, Event::Transmit { frame: data, backoff: Some((31, 7)) }),
-            (1_309_425, 1, Event::ReceiveError { frame: from_sender, cause: Cause::Collision }),
+            (0, 0, transmit(("DATA", Some(1)), &first, 314, Some((31, 7)))),
+            (1_309_425, 1, Event::ReceiveError { frame: &first.0, cause: Cause::Collision }),
             (1_640_091, 0, Event::Timer { name: "ACK timeout" }),
-            (2_140_091, 0, Event::Transmit { frame: again, backoff: Some((63, 22)) }),
-            (3_449_516, 1, Event::Receive { frame: FrameLine { peer: Some(0), ..again }, signal_dbm: -61.97 }),
-            (3_449_516, 2, Event::Deliver { packet, delay: us(3_449) }),
-            (3_459_516, 1, Event::Transmit { frame: ack, backoff: None }),
-            (3_763_850, 0, Event::Receive { frame: FrameLine { peer: Some(1), ..ack }, signal_dbm: -61.97 }),
-            (4_500_000, 0, Event::Transmit { frame: broadcast, backoff: Some((31, 0)) }),
+            (2_140_091, 0, transmit(("DATA", Some(1)), &again, 314, Some((63, 22)))),
+            (3_449_516, 1, receive(&again.0)),
+            (3_449_516, 2, Event::Deliver { packet, delay: Duration::from_micros(3_449) }),
+            (3_459_516, 1, transmit(("ACK", Some(0)), &ack, 0, None)),
+            (3_763_850, 0, receive(&ack.0)),
+            (4_500_000, 0, transmit(("DATA", None), &to_all, 0, Some((31, 0)))),
             (9_500_000, 0, Event::Drop { packet, reason: "queue_full" }),
         ];
         let mut out = Vec::new();

@@ -19,7 +19,7 @@ pub struct Frames<'a> {
     stations: Stations<'a>,
     log: Option<FrameLog<Sink>>,
     levels: Levels,
-    flight: FlightMap,
+    flight: FlightMap<u64>,
     /// For each radio the one at which its queue is shown.
     queues: Vec<usize>,
     /// The packet that each radio sent last, and that each node received last.
@@ -188,14 +188,14 @@ impl Observer for Frames<'_> {
         let seq = frame.kind.has_sequence().then_some(frame.sequence);
         let sent = SentFrame { radio, peer: peer(frame.to), shape, seq, retry: frame.retry, access, packet };
         if let Some(log) = &mut self.log {
-            let number = log.transmission(event.start, &sent);
-            self.flight.begin(event.radio, event.start, number);
+            let number = log.transmission(now, event.start, &sent);
+            *self.flight.begin(event.radio, event.start) = number;
         }
     }
 
     fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
         let frame = event.frame;
-        let Some(number) = self.flight.find(RadioId::of(frame.from), event.start) else { return };
+        let Some(&number) = self.flight.find(RadioId::of(frame.from), event.start) else { return };
         let radio = event.radio.index();
         let is_addressee = frame.to == event.radio.address();
         if is_addressee

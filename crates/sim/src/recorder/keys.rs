@@ -68,26 +68,29 @@ pub const fn kind_name(number: u8) -> &'static str {
 /// hearer, but not to the one after.
 const IN_FLIGHT: usize = 4;
 
-/// The number of each radio's last transmissions.
+/// Something of each radio's last transmissions.
 #[derive(Debug)]
-pub struct FlightMap {
-    by_radio: Vec<[(Instant, u64); IN_FLIGHT]>,
+pub struct FlightMap<T> {
+    by_radio: Vec<[(Instant, T); IN_FLIGHT]>,
 }
 
-impl FlightMap {
+impl<T: Default> FlightMap<T> {
     pub fn new(radios: usize) -> Self {
-        Self { by_radio: vec![[(Instant::MAX, 0); IN_FLIGHT]; radios] }
+        let nothing = || std::array::from_fn(|_| (Instant::MAX, T::default()));
+        Self { by_radio: std::iter::repeat_with(nothing).take(radios).collect() }
     }
 
-    /// A radio is committed to a transmission from `start` on.
-    pub fn begin(&mut self, radio: RadioId, start: Instant, number: u64) {
+    /// A radio is committed to a transmission from `start` on: gives the place of what belongs to it, where that of the
+    /// oldest is still.
+    pub fn begin(&mut self, radio: RadioId, start: Instant) -> &mut T {
         let last = &mut self.by_radio[radio.index()];
         last.rotate_right(1);
-        last[0] = (start, number);
+        last[0].0 = start;
+        &mut last[0].1
     }
 
-    /// The transmission of a radio that begins at `start` at a hearer.
-    pub fn find(&self, radio: RadioId, start: Instant) -> Option<u64> {
-        self.by_radio[radio.index()].iter().find(|(sent, _)| *sent <= start).map(|(_, number)| *number)
+    /// What belongs to the transmission of a radio that begins at `start` at a hearer.
+    pub fn find(&self, radio: RadioId, start: Instant) -> Option<&T> {
+        self.by_radio[radio.index()].iter().find(|(sent, _)| *sent <= start).map(|(_, of)| of)
     }
 }

@@ -1,13 +1,14 @@
 //! The readable timeline.
 
-use super::keys::{kind_name, kind_number};
+use super::keys::{FlightMap, kind_name, kind_number};
 use super::stations::Stations;
 use crate::record::sink::Sink;
-use crate::record::timeline::{Cause, Event, FrameLine, PacketLine, Timeline};
+use crate::record::timeline::{Cause, Event, FrameColumns, FrameText, PacketLine, Timeline};
 use crate::scenario::spec::Spec;
 use crate::world::{Body, DropReason, FrameEvent, Loss, NodeId, Observer, RadioId, Record};
 use airbraid_mac::{Access, Address};
 use airbraid_units::Instant;
+use std::collections::VecDeque;
 use std::io::Write;
 
 /// Bytes that are gathered before they are written.
@@ -20,8 +21,12 @@ pub struct Lines<'a> {
     /// Number of radios, behind which nodes are among the names.
     radios: usize,
     format: Timeline,
+    /// Frames on the air as their hearers' lines have them.
+    flight: FlightMap<Vec<u8>>,
+    /// The same of an aggregate at one of them.
+    heard: Vec<u8>,
     /// Lines about what has been committed to and has not begun yet, by time.
-    upcoming: Vec<(Instant, Vec<u8>)>,
+    upcoming: VecDeque<(Instant, Vec<u8>)>,
     /// Buffers for such lines.
     spare: Vec<Vec<u8>>,
     /// Lines that are gathered before they are written.
@@ -35,14 +40,15 @@ impl<'a> Lines<'a> {
         let radios = names.len();
         names.extend(stations.spec.nodes.iter().map(|node| node.name.clone()));
         let format = Timeline::new(names);
-        let (upcoming, spare, text) = (Vec::new(), Vec::new(), Vec::new());
-        Self { spec: stations.spec, radios, format, upcoming, spare, text, sink }
+        let (flight, heard) = (FlightMap::new(radios), Vec::new());
+        let (upcoming, spare, text) = (VecDeque::new(), Vec::new(), Vec::new());
+        Self { spec: stations.spec, radios, format, flight, heard, upcoming, spare, text, sink }
     }
 
     /// Puts the lines that are due by `now` behind the others.
+    #[inline]
     fn catch_up(&mut self, now: Instant) {
-        let due = self.upcoming.partition_point(|(at, _)| *at <= now);
-        for (_, mut line) in self.upcoming.drain(..due) {
+        while let Some((_, mut line)) = self.upcoming.pop_front_if(|(at, _)| *at <= now) {
             self.text.extend_from_slice(&line);
             line.clear();
             self.spare.push(line);
@@ -61,15 +67,6 @@ impl<'a> Lines<'a> {
     fn line(&mut self, now: Instant, who: usize, event: &Event<'_>) {
         self.catch_up(now);
         self.format.line(&mut self.text, now, who, event);
-    }
-
-    /// The line of something that begins at `at`, a turnaround or a SIFS from now.
-    fn line_at(&mut self, now: Instant, at: Instant, who: usize, event: &Event<'_>) {
-        self.catch_up(now);
-        let mut line = self.spare.pop().unwrap_or_default();
-        self.format.line(&mut line, at, who, event);
-        let place = self.upcoming.partition_point(|(other, _)| *other <= at);
-        self.upcoming.insert(place, (at, line));
     }
 
     fn packet_line(&self, packet: &Record) -> PacketLine<'a> {
@@ -92,41 +89,57 @@ impl<'a> Lines<'a> {
     }
 }
 
-fn frame_line(event: &FrameEvent<'_>, peer: Address) -> FrameLine {
+fn columns(event: &FrameEvent<'_>) -> FrameColumns {
     let frame = event.frame;
     let count = |count: Option<usize>| count.map_or(0, |count| count as u32);
-    FrameLine {
-        kind: kind_name(kind_number(event)),
+    FrameColumns {
         mpdus: count(event.mpdus()),
         intact: count(event.intact_mpdus()),
-        peer: (peer != Address::BROADCAST).then_some(RadioId::of(peer).index()),
         size: frame.size,
         rate: frame.rate.bit_rate,
         seq: frame.kind.has_sequence().then_some(frame.sequence),
         retry: frame.retry,
         dozes: frame.power_management,
-        duration: frame.nav,
     }
 }
 
 impl Observer for Lines<'_> {
     fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, access: Access) {
-        let frame = frame_line(&event, event.frame.to);
         let backoff = match access {
             Access::Backoff { window, drawn } => Some((window, drawn)),
             Access::Immediate | Access::Response => None,
         };
-        self.line_at(now, event.start, event.radio.index(), &Event::Transmit { frame, backoff });
+        self.catch_up(now);
+        let known = self.flight.begin(event.radio, event.start);
+        known.clear();
+        let (kind, to) = (kind_name(kind_number(&event)), event.frame.to);
+        let place = self.format.heard(known, kind, event.radio.index(), &columns(&event));
+        let peer = (to != Address::BROADCAST).then_some(RadioId::of(to).index());
+        let frame = FrameText { kind, peer, columns: &known[place..] };
+        let line = Event::Transmit { frame, duration: event.frame.nav, backoff };
+        // It begins a turnaround or a SIFS from now.
+        let mut later = self.spare.pop().unwrap_or_default();
+        self.format.line(&mut later, event.start, event.radio.index(), &line);
+        let place = self.upcoming.iter().rposition(|(other, _)| *other <= event.start).map_or(0, |last| last + 1);
+        self.upcoming.insert(place, (event.start, later));
     }
 
     fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
-        let frame = frame_line(&event, event.frame.from);
+        self.catch_up(now);
+        let from = RadioId::of(event.frame.from);
+        let known = self.flight.find(from, event.start).filter(|_| event.mpdus().is_none_or(|mpdus| mpdus <= 1));
+        if known.is_none() {
+            self.heard.clear();
+            let kind = kind_name(kind_number(&event));
+            self.format.heard(&mut self.heard, kind, from.index(), &columns(&event));
+        }
+        let frame = known.unwrap_or(&self.heard);
         let line = match result {
             Ok(()) => Event::Receive { frame, signal_dbm },
             Err(Loss::Collision) => Event::ReceiveError { frame, cause: Cause::Collision },
             Err(Loss::Channel) => Event::ReceiveError { frame, cause: Cause::Channel },
         };
-        self.line(now, event.radio.index(), &line);
+        self.format.line(&mut self.text, now, event.radio.index(), &line);
     }
 
     fn on_drop(&mut self, now: Instant, node: NodeId, packet: &Record, reason: DropReason) {

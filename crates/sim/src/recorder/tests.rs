@@ -146,8 +146,11 @@ fn read_block(block: &[u8], read: &mut Read) {
                         read.heard += 1;
                     }
                     (true, 0) => {
-                        let size = bytes.varint() as usize;
-                        bytes.skip(size);
+                        let mut size = 0;
+                        for _ in 0..bytes.varint() {
+                            bytes.varint();
+                            size += bytes.varint() as usize;
+                        }
                         sets.push(size);
                         read.heard += size;
                     }

@@ -201,7 +201,10 @@ function readSet(reader, last) {
   const number = reader.varint();
   if (number > 0) return last.sets[number - 1];
   const radios = [];
-  for (let count = reader.varint(), radio = 0; count > 0; count--) radios.push((radio += reader.change()));
+  for (let runs = reader.varint(), radio = 0; runs > 0; runs--) {
+    radio += reader.varint();
+    for (let count = reader.varint(); count > 0; count--) radios.push(radio++);
+  }
   const key = radios.join();
   if (!knownSets.has(key)) {
     knownSets.set(key, run.sets.length);

@@ -178,6 +178,9 @@ const AHEAD = 100e3;
 const firstFrame = (time) => lowerBound(run.frames.start, time - run.longest - AHEAD);
 const lastFrame = (time) => lowerBound(run.frames.start, time + AHEAD);
 
+/** Receptions are sorted by their ends, but for those that others than the addressee share: they come so much later. */
+const GATHERED = 10e3;
+
 const shapeOf = (frame) => run.shapes[run.frames.shape.at(frame)];
 const endOf = (frame) => run.frames.start.at(frame) + shapeOf(frame).airtime;
 const radioName = (radio) => (radio < 0 ? "everybody" : run.header.radios[radio].name);

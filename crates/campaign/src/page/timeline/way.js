@@ -219,12 +219,13 @@ function resequenced(step, steps) {
   const own = run.header.radios[arrival.arrives];
   if (!own.trunk) return "in the node";
   for (
-    let i = lowerBound(run.receptions.end, step.time - 1);
-    i < run.receptions.length && run.receptions.end.at(i) <= step.time;
+    let i = lowerBound(run.receptions.end, step.time - GATHERED);
+    i < run.receptions.length && run.receptions.end.at(i) <= step.time + GATHERED;
     i++
   ) {
     const radio = run.receptions.radio.at(i);
-    if (radio >= 0 && run.header.radios[radio].node === own.node && run.receptions.result.at(i) === OK) {
+    const isThen = Math.abs(step.time - run.receptions.end.at(i) - 0.5) < 1;
+    if (radio >= 0 && isThen && run.header.radios[radio].node === own.node && run.receptions.result.at(i) === OK) {
       const { kind } = shapeOf(run.receptions.frame.at(i));
       return `held by the resequencer of trunk ${own.trunk}, until ${kind} came by ${radioName(radio)}`;
     }
