@@ -67,7 +67,7 @@ pub struct FrameText<'a> {
     pub columns: &'a [u8],
 }
 
-/// What the columns of a frame are made of.
+/// Fields of a frame behind its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameColumns {
     /// Number of MPDUs of an aggregate, and how many of them are intact; 0: it is none.

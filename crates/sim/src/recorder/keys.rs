@@ -89,7 +89,7 @@ impl<T: Default> FlightMap<T> {
         &mut last[0].1
     }
 
-    /// What belongs to the transmission of a radio that begins at `start` at a hearer.
+    /// That of the transmission of a radio that begins at `start` at a hearer.
     pub fn find(&self, radio: RadioId, start: Instant) -> Option<&T> {
         self.by_radio[radio.index()].iter().find(|(sent, _)| *sent <= start).map(|(_, of)| of)
     }
