@@ -6,6 +6,7 @@ use super::super::{
     AccessCategory, AgreementFrame, AgreementSetup, Allocation, Content, Edca, EdcaConfig, Emlsr, MpduSet, MultiLink,
     PeerTraits, Ppdu, RequestLink,
 };
+use super::tally::Tally;
 use crate::frame::{Address, Frame, FrameKind};
 use crate::service::{MacInput, MacOutput, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake, step};
@@ -104,6 +105,8 @@ pub struct Air {
     /// Whether stations are driven for each packet, even where nothing follows from it.
     pub drives_always: bool,
     pub now: Instant,
+    /// What each station was seen to do.
+    pub tallies: Vec<Tally>,
     /// One line for each transmission, delivery and report.
     pub timeline: String,
     /// Deliveries: station or device, sender, packet.
@@ -188,6 +191,7 @@ impl Air {
             is_early: false,
             drives_always: false,
             now: Instant::ZERO,
+            tallies: vec![Tally::default(); n],
             timeline: String::new(),
             delivered: vec![],
             outcomes: vec![],
@@ -578,6 +582,7 @@ impl Air {
 
     fn drive(&mut self, station: usize, input: Option<MacInput<Payload>>) {
         let (mut outputs, device) = (vec![], self.device(station));
+        input.iter().for_each(|input| self.tallies[station].on_input(input));
         self.lend(station);
         self.wakes[station] = step(&mut self.stations[station], self.now, input, |output| outputs.push(output));
         self.lend(station);
@@ -598,6 +603,7 @@ impl Air {
 
     fn carry_out(&mut self, station: usize, output: MacOutput<Payload>) {
         let me = self.name(station);
+        self.tallies[station].on_output(&output);
         match output {
             MacOutput::Transmit { frame, at, airtime, .. } => {
                 *self.counts.entry(word(frame.kind)).or_default() += 1;
