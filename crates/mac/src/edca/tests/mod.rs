@@ -2,6 +2,7 @@
 
 mod agreements;
 mod air;
+mod numbers;
 mod plan;
 mod queues;
 mod recipient;
