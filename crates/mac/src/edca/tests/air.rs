@@ -105,6 +105,8 @@ pub struct Air {
     /// Whether stations are driven for each packet, even where nothing follows from it.
     pub drives_always: bool,
     pub now: Instant,
+    /// The sequence number of the last frame to all.
+    pub last_to_all: Option<u16>,
     /// What each station was seen to do.
     pub tallies: Vec<Tally>,
     /// One line for each transmission, delivery and report.
@@ -191,6 +193,7 @@ impl Air {
             is_early: false,
             drives_always: false,
             now: Instant::ZERO,
+            last_to_all: None,
             tallies: vec![Tally::default(); n],
             timeline: String::new(),
             delivered: vec![],
@@ -336,6 +339,12 @@ impl Air {
         let packet = Payload { id, size: 1_500, priority: category.priority() };
         let to = Address(to * self.links as u32);
         self.schedule(at, Event::Tell(from * self.links, Msdu { to, packet }));
+    }
+
+    /// A packet for all.
+    pub fn send_to_all(&mut self, at: Instant, from: usize, id: u32, category: AccessCategory) {
+        let packet = Payload { id, size: 1_500, priority: category.priority() };
+        self.schedule(at, Event::Tell(from * self.links, Msdu { to: Address::BROADCAST, packet }));
     }
 
     pub fn run(&mut self, end: Instant) {
@@ -607,6 +616,9 @@ impl Air {
         match output {
             MacOutput::Transmit { frame, at, airtime, .. } => {
                 *self.counts.entry(word(frame.kind)).or_default() += 1;
+                if frame.to == Address::BROADCAST {
+                    self.last_to_all = Some(frame.sequence);
+                }
                 let id = frame.payload.map_or(String::new(), |payload| format!(" {}", payload.id));
                 let is_null = frame.kind == FrameKind::Data && frame.payload.is_none();
                 let null = if frame.power_management { " null PM=1" } else { " null PM=0" };

@@ -2,10 +2,12 @@
 
 mod agreements;
 mod air;
+mod links;
 mod numbers;
 mod plan;
 mod queues;
 mod recipient;
+mod sequences;
 mod tally;
 
 use super::{AccessCategory, Allocation, EdcaConfig, Emlsr, Repair, RequestLink, Vector};
