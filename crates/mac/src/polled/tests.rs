@@ -307,6 +307,31 @@ fn a_frame_with_a_packet_is_counted_each_time_it_is_sent() {
     assert_eq!(cell.stations.iter().map(|station| station.stats().data_frames).collect::<Vec<_>>(), [3, 0]);
 }
 
+#[test]
+fn slaves_are_polled_in_turn_as_they_joined() {
+    let mut cell = Cell::new(3, &[]);
+    cell.run(ms(2_000));
+    let polls: Vec<&str> = cell.text.lines().filter(|line| line.contains("POLL")).collect();
+    let last: Vec<&str> = polls[polls.len() - 9..].iter().map(|line| line.rsplit(' ').next().unwrap()).collect();
+    let mut order = last[..3].to_vec();
+    assert_eq!((&last[3..6], &last[6..]), (&order[..], &order[..]));
+    order.sort_unstable();
+    assert_eq!(order, ["1", "2", "3"]);
+}
+
+#[test]
+fn what_waits_is_counted() {
+    let mut cell = Cell::new(1, &[]);
+    cell.run(ms(2));
+    assert_eq!(cell.stations[0].queue_len(), 0);
+    (0..3).for_each(|id| {
+        cell.drive(0, Some(MacInput::Enqueue(Msdu { to: Address(1), packet: Payload { id, size: 500 } })))
+    });
+    assert_eq!(cell.stations[0].queue_len(), 3, "the invitation is on the air");
+    cell.run(ms(200));
+    assert_eq!((cell.stations[0].queue_len(), cell.delivered.len()), (0, 3));
+}
+
 proptest! {
     /// Once a slave has joined, only one station speaks at a time, whatever is lost; every poll's MSDU has one outcome,
     /// and every acknowledged MSDU was delivered.
