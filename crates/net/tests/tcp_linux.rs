@@ -101,6 +101,35 @@ fn a_spurious_timeout_is_undone() {
     assert_eq!(world.sender.ssthresh(), None, "as before: {stats:?}");
 }
 
+/// Two of a window are lost, and then the retransmission of the first: RACK sees that by what was sent after it.
+#[test]
+fn a_retransmission_that_is_lost_goes_again() {
+    let (transcript, sender) = transfer(config(Variant::Reno), 30_000, |n| (![3, 6, 17].contains(&n)).then_some(0));
+    assert_transcript(&transcript, include_str!("transcripts/linux_lost_repetition.txt"));
+    let stats = sender.stats();
+    assert_eq!((stats.fast_retransmits, stats.timeouts, stats.retransmits), (1, 0, 3));
+}
+
+/// All but the first two of a window are lost, and the probe behind them: the timer repeats the first, and slow start
+/// the others.
+#[test]
+fn what_nobody_answers_is_repeated_by_the_timer() {
+    let (transcript, sender) = transfer(config(Variant::Reno), 12_000, |n| (!(3..=13).contains(&n)).then_some(0));
+    assert_transcript(&transcript, include_str!("transcripts/linux_timeout.txt"));
+    assert!(sender.stats().timeouts >= 1);
+}
+
+/// Two that are late by 20 ms are taken for lost, as three younger ones have come; both retransmissions are reported as
+/// needless, and the reduction is taken back.
+#[test]
+fn two_that_were_late_cost_two_retransmissions_and_no_window() {
+    let late = |n| Some(if n == 3 || n == 7 { 20 } else { 0 });
+    let (transcript, sender) = transfer(config(Variant::Reno), 14_000, late);
+    assert_transcript(&transcript, include_str!("transcripts/linux_late.txt"));
+    let stats = sender.stats();
+    assert_eq!((stats.timeouts, stats.retransmits, stats.undone, sender.ssthresh()), (0, 2, 1, None));
+}
+
 /// A path of 10 Mbit/s (1.2 ms a packet) and 20 ms each way, on which every `every`-th data segment is `behind` places
 /// late. Returns the goodput \[Mbit/s\] and the number of needless retransmissions.
 fn reordered(config: Config, behind: u64, every: u64) -> (f64, u64) {
