@@ -122,7 +122,7 @@ impl Mode {
     /// The data rate that the standard's tables print, which rounds no symbol.
     pub fn data_rate(&self) -> BitRate {
         let (_, code) = self.modulation();
-        let bits = u64::from(self.bits.coded) * u64::from(code.numerator) * 1_000_000_000;
+        let bits = self.bits.coded * u64::from(code.numerator) * 1_000_000_000;
         let time = u64::from(code.denominator) * self.symbol.as_nanos();
         BitRate::from_bps(bits / time)
     }
