@@ -488,6 +488,27 @@ fn a_station_that_leaves_for_good_leaves_nothing_behind() {
     assert!(!access_point.dozes(TO_A) && matches!(sent[..], [MacOutput::Transmit { .. }]));
 }
 
+/// The buffer of a station has its limit, and the queue its own; what waits is counted apart.
+#[test]
+fn there_is_room_as_long_as_the_buffer_or_the_queue_has_some() {
+    let config = AccessPointConfig { dcf: DcfConfig { queue_limit: 2, ..dcf() }, buffer_limit: 2 };
+    let mut access_point = AccessPoint::new(config, TO_B, &[TO_A], Stream::new(1, 1, "backoff"));
+    let mut room = |to: Option<Address>| {
+        let input = to.map_or(MacInput::Busy, |to| {
+            MacInput::Enqueue(crate::service::Msdu { to, packet: Payload { id: 1, size: 100 } })
+        });
+        airbraid_engine::step(&mut access_point, at(1), Some(input), |_| ());
+        (access_point.has_room(TO_A), access_point.has_room(TO_C), access_point.queue_len())
+    };
+    assert_eq!(room(None), (true, true, 0));
+    assert_eq!((room(Some(TO_A)), room(Some(TO_A))), ((true, true, 0), (false, true, 0)));
+    // One in service, two in the queue.
+    let after = [(); 3].map(|()| room(Some(TO_C)));
+    assert_eq!(after.map(|(own, other, _)| (own, other)), [(false, true), (false, true), (false, false)]);
+    assert_eq!(after[2].2 - after[1].2, 1);
+    assert_eq!(access_point.counts().held, 2);
+}
+
 /// What waits in the buffer of a station goes, and what waits in the queue for a neighbour that never dozes.
 #[test]
 fn what_is_held_for_a_station_is_given_up_on_request() {

@@ -107,6 +107,8 @@ pub struct Air {
     pub now: Instant,
     /// The sequence number of the last frame to all.
     pub last_to_all: Option<u16>,
+    /// Whether each null frame was sent before.
+    pub nulls: Vec<bool>,
     /// What each station was seen to do.
     pub tallies: Vec<Tally>,
     /// One line for each transmission, delivery and report.
@@ -194,6 +196,7 @@ impl Air {
             drives_always: false,
             now: Instant::ZERO,
             last_to_all: None,
+            nulls: vec![],
             tallies: vec![Tally::default(); n],
             timeline: String::new(),
             delivered: vec![],
@@ -621,6 +624,9 @@ impl Air {
                 }
                 let id = frame.payload.map_or(String::new(), |payload| format!(" {}", payload.id));
                 let is_null = frame.kind == FrameKind::Data && frame.payload.is_none();
+                if is_null {
+                    self.nulls.push(frame.retry);
+                }
                 let null = if frame.power_management { " null PM=1" } else { " null PM=0" };
                 let id = if is_null { null.to_owned() } else { id };
                 let nav = frame.nav.as_micros();

@@ -289,3 +289,14 @@ fn a_device_listens_again_after_its_transition() {
         assert!((listens - 2..listens + 16 * 9 + 43).contains(&begins[1]), "{transition}: {}", air.timeline);
     }
 }
+
+/// On a link that is gone a device says seven times that it sleeps, and then once on the other that it is awake.
+#[test]
+fn what_a_device_says_again_is_marked_so() {
+    let modes = [Kind::Str, Kind::Single(us(800))];
+    let mut air = Air::of_devices_in(config(), &modes, 2, (super::RequestLink::Any, Default::default()), 1);
+    air.outage = Some((0, at(0)..at(1_000_000)));
+    air.send(at(10), 1, 0, 0, BestEffort);
+    air.run(at(100_000));
+    assert_eq!(air.nulls, [false, true, true, true, true, true, true, false]);
+}

@@ -366,6 +366,29 @@ fn a_packet_that_goes_first_is_sent_first() {
     assert_eq!((purged, station.queue_len()), (vec![0, 1, 2], 1));
 }
 
+/// What goes first asks for an agreement as anything else does.
+#[test]
+fn a_packet_that_goes_first_asks_for_an_agreement() {
+    let mut config = config();
+    config.aggregation.setup = AgreementSetup::Frames;
+    for priority in [0, 5] {
+        let mut station = station(config);
+        let packet = Payload { id: 0, size: 1_500, priority };
+        station.handle_input(at(10), MacInput::EnqueueFirst(Msdu { to: Address(1), packet }));
+        let sent = loop {
+            match station.poll_output() {
+                Some(MacOutput::TransmitPpdu { ppdu, .. }) => break (ppdu.header.kind, ppdu.tid),
+                Some(other) => panic!("{other:?}"),
+                None => {
+                    let wake = station.poll_timeout().unwrap();
+                    station.handle_timeout(wake.at);
+                }
+            }
+        };
+        assert_eq!(sent, (FrameKind::AddbaRequest, priority));
+    }
+}
+
 /// Requests sent, responses sent by the peer, agreements, failures, and the time for which packets waited \[us\].
 fn setup_counts(fate: super::air::Fate, second: Option<EdcaConfig>, end: u64) -> [u64; 5] {
     let mut config = config();
