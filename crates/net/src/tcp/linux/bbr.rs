@@ -761,4 +761,49 @@ mod tests {
         last.go_round(&Ack { now: at(20_001), ..ack_in(Phase::Open, 0, 0) });
         assert_eq!(last.cycle, 0, "the last is followed by the first");
     }
+
+    /// Three bursts more, to an even number; two more in the first phase of a cycle.
+    #[test]
+    fn a_window_has_room_for_bursts() {
+        let with = |mode, cycle| {
+            let mut bbr = begun();
+            (bbr.mode, bbr.cycle, bbr.pacing_rate) = (mode, cycle, ONE_AT_ONCE - 1);
+            assert_eq!(bbr.burst(), 1);
+            [10, 11].map(|window| bbr.with_bursts(window))
+        };
+        assert_eq!(
+            [with(Mode::Bandwidth, 0), with(Mode::Bandwidth, 1), with(Mode::Startup, 0)],
+            [[16, 16], [14, 14], [14, 14]]
+        );
+        let burst = |pace: u64| {
+            let mut bbr = begun();
+            bbr.pacing_rate = pace;
+            bbr.burst()
+        };
+        assert_eq!([ONE_AT_ONCE, 1_024 * MSS * 5, u64::MAX].map(burst), [2, 5, BURST_MAX]);
+    }
+
+    /// Arrivals above the rate are counted from when they fall behind it, for five to ten round trips.
+    #[test]
+    fn arrivals_above_the_rate_are_counted() {
+        let mut bbr = begun();
+        // 10 segments a millisecond.
+        bbr.rates.push_back((0, (10 << RATE_UNIT) / 1_000));
+        let sample = Some(Sample { delivered: 1, prior: 0, interval: Some(RTT), is_limited: true });
+        let come = |bbr: &mut Bbr, us: u64, acked: u64, window: u64| {
+            let ack = Ack { now: at(us), acked, sample, ..ack_in(Phase::Open, 0, 5) };
+            bbr.learn_excess(window, &ack);
+            (bbr.epoch_acked, bbr.excess[bbr.excess_index])
+        };
+        assert_eq!(come(&mut bbr, 0, 30, 1_000), (30, 30));
+        // After a millisecond 10 are expected, of which there were 30 and come 20.
+        assert_eq!(come(&mut bbr, 1_001, 20, 1_000), (50, 40));
+        assert_eq!(come(&mut bbr, 2_001, 20, 45), (70, 45), "no more than the window");
+        // 70 have come by 7 ms, as many as are expected: it begins again.
+        assert_eq!(come(&mut bbr, 7_101, 5, 1_000), (5, 45));
+        bbr.is_round_start = true;
+        let rounds = [(); 5].map(|()| come(&mut bbr, 7_101, 1, 1_000).1);
+        assert_eq!((rounds[3], rounds[4], bbr.excess_index), (45, 10, 1), "the fifth begins the other count");
+        assert_eq!(bbr.excess, [45, 10]);
+    }
 }
