@@ -242,6 +242,17 @@ mod tests {
         assert_eq!([(1, 100), (4, 100), (10, 100), (10, 4_000)].map(|(s, cwnd)| count(s, cwnd)), [20, 4, 2, 10]);
     }
 
+    /// At its target, or above, it waits for a hundred windows.
+    #[test]
+    fn at_the_curve_it_all_but_stands_still() {
+        let mut cubic = Cubic::default();
+        cubic.on_loss(400);
+        cubic.least_delay = Some(Duration::from_secs(3));
+        let at = |ms: u64| Instant::ZERO + Duration::from_secs(50) + Duration::from_millis(ms);
+        assert_eq!(cubic.count(at(0), 380, 1), 19);
+        assert_eq!([400, 500].map(|cwnd| cubic.count(at(cwnd), cwnd, 1)), [40_000, 50_000]);
+    }
+
     /// An unchanged window is computed again after more than a 32nd of a second, a changed one after 4 ms.
     #[test]
     fn the_curve_is_followed_now_and_then() {
