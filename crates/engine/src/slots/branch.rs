@@ -169,7 +169,7 @@ mod tests {
         assert!(found.exact() && alone.contains(&found.nodes), "{} steps, alone {alone:?}", found.nodes);
     }
 
-    /// Of six slots ABABAB-like plans: what is found is no worse, and no exchange of two slots makes it better.
+    /// The plan that is found is better, and no exchange of two slots makes it better still.
     #[test]
     fn exchanges_go_on_until_none_makes_it_better() {
         let (layout, objective) = large();
@@ -194,7 +194,7 @@ mod tests {
         let (start, slots) = (no_policy(&layout), no_policy(&layout).owners().len());
         let after = |budget: usize| exchange(&layout, &objective, start.clone(), budget as u64);
         assert_eq!((after(0).owners(), after(slots - 1).owners()), (start.owners(), start.owners()));
-        // With so many tries no more slots have moved, in pairs.
+        // Each try moves a pair at most.
         for tries in 1..40 {
             let moved = after(tries * slots).owners().iter().zip(start.owners()).filter(|(a, b)| a != b).count();
             assert!(moved <= 2 * tries, "{moved} slots after {tries} tries");

@@ -509,7 +509,7 @@ fn there_is_room_as_long_as_the_buffer_or_the_queue_has_some() {
     assert_eq!(access_point.counts().held, 2);
 }
 
-/// What waits in the buffer of a station goes, and what waits in the queue for a neighbour that never dozes.
+/// Packets in the buffer of a station go, and those in the queue for a neighbour that never dozes.
 #[test]
 fn what_is_held_for_a_station_is_given_up_on_request() {
     let config = AccessPointConfig { dcf: dcf(), buffer_limit: 5 };

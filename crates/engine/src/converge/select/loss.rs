@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(loss.at(snr(26)), LossShare::default());
     }
 
-    /// A tally that grows by what is told.
+    /// Counts that grow by what is told.
     fn told(loss: &mut LossBySnr, tally: &mut Tally, db: i32, (arrived, missing): (u32, u32)) {
         (tally.arrived, tally.missing, tally.gaps) =
             (tally.arrived + arrived, tally.missing + missing, tally.gaps + missing);
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// What was lost alone, or came alone, is a class of its own; a report without frames makes none.
+    /// A frame that was lost alone, or came alone, is a class of its own; a report without frames makes none.
     #[test]
     fn a_class_begins_with_its_first_frame() {
         let (mut loss, mut tally) = (LossBySnr::default(), Tally::default());

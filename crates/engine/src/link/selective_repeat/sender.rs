@@ -237,7 +237,7 @@ mod tests {
         assert_eq!((end.sender.floor(), end.stats.settled[TrafficClass::Bulk as usize]), (SeqNum(3), 2));
     }
 
-    /// What is lost goes again before anything new, the first part first, whichever was known to be lost first.
+    /// Lost parts go again before anything new, the first of them first, whichever was known to be lost first.
     #[test]
     fn lost_parts_go_again_in_order() {
         let mut end = End::new(&[300, 100]);
@@ -248,7 +248,8 @@ mod tests {
         assert_eq!([(); 3].map(|()| end.come(1)), [false, false, true], "three are on the air, not six");
     }
 
-    /// The far end expects a number: all before it have come. It cannot expect more than was sent, nor less than before.
+    /// The far end expects a number: all before it have come. It cannot expect more than was sent, nor less than
+    /// before.
     #[test]
     fn what_is_expected_settles_all_before() {
         let mut end = End::new(&[100; 4]);

@@ -288,7 +288,7 @@ mod tests {
         assert_eq!((delivered(&mut outputs), sequence.next()), (vec![7, 8], SeqNum(9)));
     }
 
-    /// A newer epoch, or a number beyond the buffer, begins anew; an older epoch is stale.
+    /// A newer epoch, or a number beyond the buffer, begins a life; an older epoch is stale.
     #[test]
     fn a_new_life_is_told_from_an_old_one() {
         let mut sequence: Sequence<Run> = Sequence::new(&Resequencer { buffer_limit: 10, ..Resequencer::default() });

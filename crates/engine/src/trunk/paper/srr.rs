@@ -338,7 +338,7 @@ mod tests {
     }
 
     proptest! {
-        /// What a marker says of a member's next turn is what both ends come to by walking there.
+        /// A marker says of a member's next turn what both ends come to by walking there.
         #[test]
         fn a_marker_says_where_the_next_turn_begins(
             quantum in 1u32..3_000,

@@ -109,7 +109,7 @@ pub struct Air {
     pub last_to_all: Option<u16>,
     /// Whether each null frame was sent before.
     pub nulls: Vec<bool>,
-    /// What each station was seen to do.
+    /// The doings of each station.
     pub tallies: Vec<Tally>,
     /// One line for each transmission, delivery and report.
     pub timeline: String,

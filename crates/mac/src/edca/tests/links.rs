@@ -54,7 +54,7 @@ fn own(until: u64) -> OnLink {
     OnLink { with: PEER, is_own: true, begun: at(50), is_announced: false, data_end: None, until: at(until) }
 }
 
-/// What comes for a link ends with an answer of 44 us at most behind a SIFS, and a slot: the other link waits.
+/// A PPDU for a link ends with an answer of 44 us at most behind a SIFS, and a slot: the other link waits.
 #[test]
 fn what_begins_to_arrive_keeps_the_other_link_from_sending() {
     let [mut station, _] = coupled();

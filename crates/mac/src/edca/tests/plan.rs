@@ -1,4 +1,4 @@
-//! What goes into the next PPDU, and how long it reserves the medium: each limit on both sides of where it is met.
+//! The content of the next PPDU, and the time that it reserves: each limit on both sides of where it is met.
 //!
 //! 802.11n, 20 MHz, MCS 7: 36 us of preamble and symbols of 4 us with 260 bits, of which 22 are service and tail. An
 //! MPDU with 1500 byte has 1538, and 1544 with its delimiter and padding. Answers go at 24 Mbit/s: a block
@@ -48,7 +48,7 @@ fn without_agreements() -> EdcaConfig {
 fn airtime(psdu: u64) -> Duration {
     us(36 + 4 * (22 + 8 * psdu).div_ceil(260))
 }
-/// PSDU of so many MPDUs with 1500 byte.
+/// PSDU of this number of MPDUs with 1500 byte.
 const fn psdu_of(mpdus: u64) -> u64 {
     1_544 * mpdus - 2
 }
@@ -102,7 +102,7 @@ fn numbers(planned: &Planned<Payload>) -> Vec<u16> {
 fn count(planned: &Planned<Payload>) -> usize {
     planned.ppdu.data().unwrap().mpdus().len()
 }
-/// What it reserves behind its end \[us\].
+/// The time that it reserves behind its end \[us\].
 fn nav(planned: Option<Planned<Payload>>) -> u64 {
     planned.unwrap().ppdu.header.nav.as_nanos() / 1_000
 }
@@ -278,7 +278,7 @@ fn what_was_lost_goes_first_and_new_ones_behind_it() {
     }
 }
 
-/// What was put to a link goes there alone.
+/// An MPDU that was put to a link goes there alone.
 #[test]
 fn a_link_sends_what_was_put_to_it() {
     let mut bench = Bench::new(ht(), &[]);

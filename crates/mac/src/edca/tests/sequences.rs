@@ -335,7 +335,7 @@ fn a_channel_of_which_a_part_is_busy_is_not_used_where_all_must_be_idle() {
     assert!(air.timeline.lines().filter(|line| line.contains("DATA")).all(|line| line.contains("124.8 us")));
 }
 
-/// Whose packets come first in time is served first, also where the peer is another one.
+/// A packet that goes first is served before all that wait, also of another peer.
 #[test]
 fn a_packet_that_goes_first_is_sent_first() {
     let mut station = station(of_window(1));
@@ -366,7 +366,7 @@ fn a_packet_that_goes_first_is_sent_first() {
     assert_eq!((purged, station.queue_len()), (vec![0, 1, 2], 1));
 }
 
-/// What goes first asks for an agreement as anything else does.
+/// A packet that goes first asks for an agreement as any other does.
 #[test]
 fn a_packet_that_goes_first_asks_for_an_agreement() {
     let mut config = config();

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use AccessCategory::{Background, BestEffort, Video, Voice};
 
-/// What a station was seen to do.
+/// The doings of a station, as the medium sees them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     data_frames: u64,
@@ -112,7 +112,7 @@ impl Tally {
     }
 }
 
-/// One A-MPDU of four of which one is lost, its repetition, and a request after a lost block acknowledgement.
+/// One A-MPDU of four of which one is lost, its retransmission, and a request after a lost block acknowledgement.
 #[test]
 fn each_counter_counts_what_it_is_named_for() {
     let mut config = config();

@@ -648,7 +648,7 @@ mod tests {
         assert_eq!(full, [false, false, true]);
     }
 
-    /// What a recovery saves: the window before it, or the greatest since.
+    /// A recovery saves the window before it, or the greatest since.
     #[test]
     fn the_window_before_trouble_is_saved() {
         let mut bbr = begun();

@@ -215,7 +215,8 @@ mod tests {
         assert_eq!((cubic.on_loss(80), cubic.last_max), (56, 80 * 1_741 / 2_048));
     }
 
-    /// The curve at hand-worked times. The plateau is 400, the window 380: K = cbrt(20 1024 / 410) = 3.683 s, or 3771 units.
+    /// The curve at hand-worked times. The plateau is 400, the window 380: K = cbrt(20 1024 / 410) = 3.683 s, or 3771
+    /// units.
     #[test]
     fn the_number_for_one_segment_of_growth_is_that_of_the_curve() {
         let count = |least_s: u64| {

@@ -306,7 +306,8 @@ mod tests {
         assert_eq!((end.sender.counts().sent, end.sender.base), (8, SeqNum(3)));
     }
 
-    /// What is missing goes again, once, unless its member still holds it; the oldest goes again by itself after 200 ms.
+    /// A packet that is missing goes again, once, unless its member still holds it; the oldest goes again by itself
+    /// after 200 ms.
     #[test]
     fn what_is_missing_goes_again() {
         let mut end = End::new();
