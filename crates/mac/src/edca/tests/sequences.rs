@@ -51,6 +51,7 @@ fn a_txop_goes_on_with_other_peers_but_not_with_frames_to_all() {
         2829.2 C has 2 from A
         ",
     );
+    assert!(air.stations[0].stats().data_frames == 3 && air.tallies[0].check(&air.stations[0]).is_ok());
 }
 
 /// Without a TXOP limit each exchange is a TXOP.
