@@ -111,7 +111,7 @@ mod tests {
     }
 
     /// The link brings 1000 byte in 2 ms, half a byte a microsecond. Cut at 200 byte a segment has 196 in 1.2 ms, which
-    /// are worth 600 there: less than the 100 in 1.104 ms of the shortest, which lose 452.
+    /// are worth 600 there: it loses 405, and the shortest one 451.
     #[test]
     fn what_takes_longer_than_it_brings_is_left_out() {
         let mut state = State::new(Oracle { bytes_min: 104, bytes_max: 1_004 }, COST);
@@ -125,8 +125,8 @@ mod tests {
         let mut fast =
             State::new(Oracle { bytes_min: 104, bytes_max: 1_004 }, Cost { overhead: Duration::ZERO, ..COST });
         (0..10).for_each(|_| fast.observe(whole));
-        // A byte a microsecond. A parity of 16 in 255 costs 63 byte of 1004, and the shortest segment fails: 104 us. One
-        // of 60 costs 236. Before anything was sent time is worth nothing.
+        // A byte a microsecond. A parity of 16 in 255 costs 63 byte of 1004, and the shortest segment fails: 104 us.
+        // A parity of 60 costs 236. Before anything was sent time is worth nothing.
         assert_eq!(told(&mut fast, Fate::Delivered { worst: 8 }).1, 16);
         assert_eq!(told(&mut fast, Fate::Delivered { worst: 30 }), (104, 0));
         assert_eq!(told(&mut State::new(CONFIG, COST), Fate::Delivered { worst: 30 }).1, 60);
