@@ -69,3 +69,36 @@ pub trait Share: Packet + Sized {
         self.share()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet of this length, of which nothing else is said.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Plain(u64);
+
+    impl Packet for Plain {
+        fn len(&self) -> Bytes {
+            Bytes::new(self.0)
+        }
+        fn flow_bucket(&self) -> u16 {
+            0
+        }
+    }
+    impl Share for Plain {
+        fn share(&self) -> Self {
+            *self
+        }
+    }
+
+    #[test]
+    fn a_packet_of_which_nothing_is_said_is_one_segment_of_bulk_data() {
+        let packet = Plain(1_400);
+        assert_eq!((packet.class(), packet.segments(), packet.priority()), (TrafficClass::Bulk, 1, 0));
+        assert_eq!((packet.segment_len(), packet.footprint()), (Bytes::new(1_400), 1_400));
+        assert!(!packet.can_be_marked() && !packet.is_acknowledgement() && !packet.is_empty());
+        assert!(Plain(0).is_empty() && !Plain(1).is_empty());
+        assert_eq!(packet.segment(0), packet);
+    }
+}

@@ -52,3 +52,26 @@ impl<P> InterfaceQueue<P> {
         self.waiting.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn msdu(to: u32, packet: u32) -> Msdu<u32> {
+        Msdu { to: Address(to), packet }
+    }
+
+    #[test]
+    fn a_queue_keeps_order_and_limit() {
+        let mut queue = InterfaceQueue::new(3);
+        assert!(queue.is_empty() && queue.pop().is_none());
+        for packet in 0..3 {
+            assert_eq!(queue.push(msdu(1 + packet % 2, packet)), Ok(()));
+        }
+        assert_eq!((queue.push(msdu(1, 3)), queue.len(), queue.is_empty()), (Err(msdu(1, 3)), 3, false));
+        assert_eq!(queue.push_first(msdu(2, 4)), Some(msdu(1, 2)), "the last makes room");
+        assert_eq!(queue.iter().map(|msdu| msdu.packet).collect::<Vec<_>>(), [4, 0, 1]);
+        assert_eq!((queue.pop_for(Address(1)), queue.pop_for(Address(1))), (Some(msdu(1, 0)), None));
+        assert_eq!((queue.push_first(msdu(1, 5)), queue.pop(), queue.len()), (None, Some(msdu(1, 5)), 2));
+    }
+}

@@ -97,6 +97,14 @@ fn room_comes_when_serialisation_ends_not_when_the_packet_arrives() {
 }
 
 #[test]
+fn a_link_tells_its_rate() {
+    let mut link: Link<Numbered> = Link::new(plain(), 0, 0).unwrap();
+    assert_eq!(link.rate(), Some(BitRate::from_kbps(8_000)));
+    step(&mut link, Instant::ZERO, Some(LinkInput::SetConfig(LinkConfig { rate: None, ..plain() })), |_| {});
+    assert_eq!(link.rate(), None);
+}
+
+#[test]
 fn a_watched_queue_wakes_when_room_comes() {
     let mut link = Link::new(plain(), 0, 0).unwrap();
     link.watch_queue();

@@ -101,6 +101,73 @@ fn a_spurious_timeout_is_undone() {
     assert_eq!(world.sender.ssthresh(), None, "as before: {stats:?}");
 }
 
+/// Two of a window are lost, and then the retransmission of the first: RACK sees that by what was sent after it.
+#[test]
+fn a_retransmission_that_is_lost_goes_again() {
+    let (transcript, sender) = transfer(config(Variant::Reno), 30_000, |n| (![3, 6, 17].contains(&n)).then_some(0));
+    assert_transcript(&transcript, include_str!("transcripts/linux_lost_repetition.txt"));
+    let stats = sender.stats();
+    assert_eq!((stats.fast_retransmits, stats.timeouts, stats.retransmits), (1, 0, 3));
+}
+
+/// All but the first two of a window are lost, and the probe behind them: the timer repeats the first, and slow start
+/// the others.
+#[test]
+fn what_nobody_answers_is_repeated_by_the_timer() {
+    let (transcript, sender) = transfer(config(Variant::Reno), 12_000, |n| (!(3..=13).contains(&n)).then_some(0));
+    assert_transcript(&transcript, include_str!("transcripts/linux_timeout.txt"));
+    assert!(sender.stats().timeouts >= 1);
+}
+
+/// Two that are late by 20 ms are taken for lost, as three younger ones have come; both retransmissions are reported as
+/// needless, and the reduction is taken back.
+#[test]
+fn two_that_were_late_cost_two_retransmissions_and_no_window() {
+    let late = |n| Some(if n == 3 || n == 7 { 20 } else { 0 });
+    let (transcript, sender) = transfer(config(Variant::Reno), 14_000, late);
+    assert_transcript(&transcript, include_str!("transcripts/linux_late.txt"));
+    let stats = sender.stats();
+    assert_eq!((stats.timeouts, stats.retransmits, stats.undone, sender.ssthresh()), (0, 2, 1, None));
+}
+
+/// One that was late teaches the sender that the path reorders: from then on it waits before it takes a missing one for
+/// lost, for two quarters of the round trip (50 ms, and 2 of its timer), as a retransmission was needless.
+#[test]
+fn where_something_was_late_losses_are_waited_for() {
+    let fate = |n| match n {
+        3 => Some(20),
+        22 | 23 | 30 => None,
+        _ => Some(0),
+    };
+    let (transcript, sender) = transfer(config(Variant::Reno), 36_000, fate);
+    assert_transcript(&transcript, include_str!("transcripts/linux_reordering.txt"));
+    assert_eq!((sender.stats().timeouts, sender.stats().undone), (0, 1));
+}
+
+/// The last segment carries the FIN. It is lost with the one before it; the probe repeats it, and what its report tells
+/// repeats the other.
+#[test]
+fn a_lost_end_of_the_stream_is_probed() {
+    let (transcript, sender) = transfer(config(Variant::Cubic), 7_500, |n| (n != 7 && n != 8).then_some(0));
+    assert_transcript(&transcript, include_str!("transcripts/linux_lost_end.txt"));
+    assert_eq!((sender.stats().timeouts, sender.stats().tail_probes, sender.stats().retransmits), (0, 1, 2));
+}
+
+/// For 800 ms nothing passes. What comes then was sent before the timeout: it is taken back, and the window with it.
+#[test]
+fn a_stall_costs_one_retransmission_and_no_window() {
+    let stall = |now: Instant, _: Way, _: &Segment| {
+        let (from, to) = (Instant::ZERO + ms(150), Instant::ZERO + ms(950));
+        vec![ms(50) + if now > from && now < to { to.saturating_since(now) } else { Duration::ZERO }]
+    };
+    let mut world = World::new(config(Variant::Reno), stall);
+    world.tell_sender(Some(SenderInput::Open));
+    world.tell_sender(Some(SenderInput::Write(Bytes::new(32_000))));
+    world.run_until(Instant::ZERO + Duration::from_secs(10));
+    assert_transcript(&world.transcript.join("\n"), include_str!("transcripts/linux_stall.txt"));
+    assert_eq!((world.sender.stats().undone, world.sender.ssthresh()), (1, None));
+}
+
 /// A path of 10 Mbit/s (1.2 ms a packet) and 20 ms each way, on which every `every`-th data segment is `behind` places
 /// late. Returns the goodput \[Mbit/s\] and the number of needless retransmissions.
 fn reordered(config: Config, behind: u64, every: u64) -> (f64, u64) {

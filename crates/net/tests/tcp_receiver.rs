@@ -63,6 +63,34 @@ fn the_kernels_receiver_waits_for_a_second_full_segment_and_not_behind_a_short_o
     assert_eq!((next(&mut receiver, 500), next(&mut receiver, 500)), (1, 1));
 }
 
+/// A third of three full segments; everything where nothing is delayed; what does not fit whole; and the end.
+#[test]
+fn an_acknowledgement_goes_at_once_for_each_reason_alone() {
+    let config = Config { receive_buffer: Bytes::new(10_000), ..Config::default() };
+    let mut thirds = connected_with(Config { ack_every: 3, ..config });
+    let acks: Vec<_> = (0..6).map(|n| give(&mut thirds, 1 + 1_000 * n, 1_000).1).collect();
+    assert_eq!(acks, [vec![], vec![], vec![3_001], vec![], vec![], vec![6_001]]);
+    assert_eq!(give(&mut connected(), 1, 1_999).1, [], "a byte less than two segments");
+    assert_eq!(give(&mut connected(), 1, 2_000).1, [2_001]);
+    let mut prompt = connected_with(Config { ack_delay: Duration::ZERO, ..config });
+    assert_eq!((give(&mut prompt, 1, 1).1, give(&mut prompt, 2, 1).1), (vec![2], vec![3]));
+    // While nobody reads 1500 byte fit.
+    let mut full = connected_with(Config { receive_buffer: Bytes::new(1_500), ..config });
+    step(&mut full, Instant::ZERO, Some(ReceiverInput::Pause), |_| {});
+    assert_eq!((give(&mut full, 1, 1_000), give(&mut full, 1_001, 1_000)), ((0, vec![]), (0, vec![1_501])));
+    assert_eq!(full.received(), Bytes::new(1_500));
+    let mut ended = connected();
+    let flags = Flags { ack: true, fin: true, ..Flags::default() };
+    let last = Segment { seq: 1, len: 10, ack: 1, flags, ..Segment::default() };
+    let mut acks = vec![];
+    step(&mut ended, Instant::ZERO, Some(ReceiverInput::Segment(last)), |output| {
+        if let ReceiverOutput::Segment(segment) = output {
+            acks.push(segment.ack);
+        }
+    });
+    assert!(acks == [12] && ended.is_finished() && ended.received() == Bytes::new(10));
+}
+
 /// RFC 5681, section 4.2: what fills a gap is acknowledged at once, however little it is.
 #[test]
 fn what_fills_a_gap_is_acknowledged_at_once_and_early_segments_are_counted() {

@@ -168,4 +168,38 @@ mod tests {
         let alone = starts.map(|start| Search::new(&layout, &objective, &floors).run(&start, 1_000_000).nodes);
         assert!(found.exact() && alone.contains(&found.nodes), "{} steps, alone {alone:?}", found.nodes);
     }
+
+    /// The plan that is found is better, and no exchange of two slots makes it better still.
+    #[test]
+    fn exchanges_go_on_until_none_makes_it_better() {
+        let (layout, objective) = large();
+        let worth = |arrangement: &Arrangement| objective.score(&arrangement.worst_ns(&layout));
+        let start = no_policy(&layout);
+        let best = exchange(&layout, &objective, start.clone(), u64::MAX);
+        assert!(worth(&best) > worth(&start));
+        assert!(Arrangement::new(&layout, best.owners().to_vec()).is_some(), "each has its slots still");
+        let slots = best.owners().len();
+        for (a, b) in (0..slots).flat_map(|a| (a + 1..slots).map(move |b| (a, b))) {
+            let mut other = best.clone();
+            other.owners.swap(a, b);
+            assert!(worth(&other) <= worth(&best), "{a} and {b}");
+        }
+    }
+
+    /// Each exchange that is tried costs as many steps as there are slots.
+    #[test]
+    fn exchanges_are_limited() {
+        let (layout, objective) = large();
+        let worth = |arrangement: &Arrangement| objective.score(&arrangement.worst_ns(&layout));
+        let (start, slots) = (no_policy(&layout), no_policy(&layout).owners().len());
+        let after = |budget: usize| exchange(&layout, &objective, start.clone(), budget as u64);
+        assert_eq!((after(0).owners(), after(slots - 1).owners()), (start.owners(), start.owners()));
+        // Each try moves a pair at most.
+        for tries in 1..40 {
+            let moved = after(tries * slots).owners().iter().zip(start.owners()).filter(|(a, b)| a != b).count();
+            assert!(moved <= 2 * tries, "{moved} slots after {tries} tries");
+        }
+        let worths: Vec<u128> = [1, 100, 1_000, 10_000].map(|tries| worth(&after(tries * slots))).to_vec();
+        assert!(worths.is_sorted() && worths[3] > worths[0], "{worths:?}");
+    }
 }

@@ -388,4 +388,67 @@ mod tests {
         let stations: Vec<_> = layout.stations().iter().map(|one| (one.count, one.size_ns)).collect();
         assert_eq!((stations, layout.idle()), (vec![(1, 10 * MS), (1, 10 * MS)], Duration::from_millis(20)));
     }
+
+    #[test]
+    fn a_refusal_says_what_is_wrong_and_counts_from_one() {
+        let said = |refused: Refused| refused.to_string();
+        assert_eq!(said(Refused::NoStation), "there is no access point");
+        assert_eq!(said(Refused::TooManyStations(65)), "65 access points are more than 64");
+        assert_eq!(said(Refused::Zero(1)), "the duty cycle of access point 2 is 0: leave it out");
+        let too_long = said(Refused::SlotTooLong { station: 0, slot_ns: 200 * MS, size_ns: 50 * MS });
+        assert!(
+            too_long.starts_with("the slots of access point 1 would last 50 ms, shorter than the slot time of 200 ms")
+        );
+        assert!(said(Refused::Over(f(6, 5))).starts_with("the duty cycles add up to "));
+        assert!(said(Refused::TooFine).contains("fewer digits"));
+        assert!(said(Refused::NoTime).contains("longer than 0"));
+        assert!(said(Refused::TooManySlots(70_000)).starts_with("70000 slots in a period are more than 65536"));
+        assert!(said(Refused::PeriodTooLong).starts_with("the period would be longer than "));
+    }
+
+    /// An hour, 64 stations, 65,536 slots, and no more.
+    #[test]
+    fn limits_are_allowed_and_nothing_beyond() {
+        let hour = Duration::from_secs(3_600);
+        assert!(Layout::new(&[f(1, 2)], Length::Period(hour)).is_ok());
+        let longer = Length::Period(hour + Duration::from_nanos(1));
+        assert_eq!(Layout::new(&[f(1, 2)], longer), Err(Refused::PeriodTooLong));
+        assert!(Layout::new(&[f(1, 64); 64], Length::Slot(Duration::from_millis(1))).is_ok());
+        let with = |count: u64| Layout::new(&[f(1, 70_000), f(count, 70_000)], Length::Slot(Duration::from_nanos(1)));
+        assert_eq!(with(65_535).map(|layout| layout.slots()), Ok(65_536));
+        assert_eq!(with(65_536), Err(Refused::TooManySlots(65_537)));
+        assert_eq!(Layout::equal(&[f(1, 65_536)], Duration::ZERO), Err(Refused::NoTime));
+        let slots = |count| Layout::equal(&[f(count, 65_536)], Duration::from_nanos(1)).map(|layout| layout.slots());
+        assert_eq!((slots(65_535), slots(65_536)), (Ok(65_535), Ok(1)), "all of the time is one slot");
+        assert_eq!(Layout::equal(&[f(1, 1_000)], hour), Err(Refused::PeriodTooLong));
+        // A slot as long as is asked for is long enough.
+        let both = |ms| Length::Both { slot: Duration::from_millis(ms), period: Duration::from_millis(100) };
+        assert!(
+            Layout::new(&[f(1, 2), f(1, 2)], both(50)).is_ok() && Layout::new(&[f(1, 2), f(1, 2)], both(51)).is_err()
+        );
+    }
+
+    /// The period of a shortest slot of 10 ms with a third: 30 ms. Of 10 ns with a seventh and two: the largest
+    /// remainders are rounded up.
+    #[test]
+    fn shares_are_cut_to_the_nanosecond() {
+        let layout = Layout::new(&[f(1, 3)], Length::Slot(Duration::from_millis(10))).unwrap();
+        assert_eq!((layout.period(), layout.idle()), (Duration::from_millis(30), Duration::from_millis(20)));
+        let layout = Layout::new(&[f(1, 7), f(2, 7), f(4, 7)], Length::Period(Duration::from_nanos(10))).unwrap();
+        // 1 and 3/7, 2 and 6/7, 5 and 5/7: two nanoseconds are left, for the second and the third.
+        assert_eq!(layout.stations().iter().map(|station| station.share_ns).collect::<Vec<_>>(), [1, 3, 6]);
+        assert_eq!(layout.stations().iter().map(|station| station.count).collect::<Vec<_>>(), [1, 2, 4]);
+        assert_eq!(layout.stations().iter().map(|station| station.size_ns).collect::<Vec<_>>(), [1, 1, 1]);
+    }
+
+    /// Of three stations one is kept; the others' slots are as short as the shortest of them.
+    #[test]
+    fn others_become_one_filler() {
+        let us = Duration::from_micros;
+        let layout = Layout::of_slots(&[(2, us(5)), (3, us(7)), (4, us(6))]).unwrap();
+        let relaxed = layout.relaxed(&[0]);
+        let shown: Vec<_> = relaxed.stations().iter().map(|s| (s.count, s.size_ns, s.share_ns)).collect();
+        assert_eq!(shown, [(2, 5_000, 10_000), (7, 6_000, 42_000)]);
+        assert_eq!((relaxed.period(), relaxed.idle()), (us(52), Duration::ZERO));
+    }
 }

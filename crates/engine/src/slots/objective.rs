@@ -105,4 +105,16 @@ mod tests {
         let both = Objective::blind(2);
         assert_eq!(both.score(&worst), both.term(0, worst[0]) + both.term(1, worst[1]));
     }
+
+    #[test]
+    fn stations_count_alike_by_weight_and_delay() {
+        let path = |ms, flows| Path { delay: Duration::from_millis(ms), loss: Fraction::new(1, 100).unwrap(), flows };
+        let objective = Objective::with_delays(&[path(10, 1), path(10, 1), path(20, 1), path(10, 2)]);
+        assert_eq!([1, 2, 3].map(|other| objective.same(0, other)), [true, false, false]);
+        let part = objective.part(&[2, 0]);
+        assert_eq!(
+            (part.stations(), part.term(0, 5), part.term(1, 5), part.term(2, 5)),
+            (3, objective.term(2, 5), objective.term(0, 5), 0)
+        );
+    }
 }

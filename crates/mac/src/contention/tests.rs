@@ -202,3 +202,47 @@ fn slots_after_a_nav_reset_are_counted_though_nobody_looked_at_its_time() {
     contention.on_idle(at(500));
     assert_eq!(contention.access_at(), Some(at(500 + DIFS + SLOT * (drawn - 2))));
 }
+
+/// A backoff that has run out is gone when energy arrives: who asks then draws another one.
+#[test]
+fn a_counter_that_has_run_out_is_drawn_anew() {
+    let mut contention = contention(1);
+    contention.on_busy(at(0));
+    contention.on_idle(at(0));
+    contention.draw(at(0));
+    let (_, first) = contention.last_draw();
+    let end = DIFS + SLOT * u64::from(first);
+    for (energy, is_over) in [(end - TURNAROUND, true), (end - TURNAROUND - 1, false)] {
+        let mut contention = contention.clone();
+        contention.on_busy(at(energy));
+        contention.request(at(energy + 1));
+        contention.on_idle(at(2_000));
+        let (_, drawn) = contention.last_draw();
+        assert_eq!(drawn != first, is_over, "the seed draws two different backoffs");
+        let left = if is_over { drawn } else { 1 };
+        assert_eq!(contention.access_at(), Some(at(2_000 + DIFS + SLOT * u64::from(left))));
+    }
+}
+
+/// A hold stops the counter, which goes on a DIFS behind it; one that is over stops nothing.
+#[test]
+fn slots_before_a_hold_stay_counted() {
+    let mut contention = contention(1);
+    contention.on_busy(at(0));
+    contention.on_idle(at(0));
+    contention.draw(at(0));
+    let (_, slots) = contention.last_draw();
+    assert!(slots > 2);
+    let access = |contention: &Contention| contention.access_at().unwrap();
+    let end = DIFS + SLOT * u64::from(slots);
+    let mut held = contention.clone();
+    held.hold_until(at(DIFS + 2 * SLOT), at(5_000));
+    assert_eq!(access(&held), at(5_000 + DIFS + SLOT * u64::from(slots - 2)));
+    held.hold_until(at(DIFS + 2 * SLOT), at(0));
+    assert_eq!(access(&held), at(2 * DIFS + SLOT * u64::from(slots)), "it is lifted");
+    for past in [0, DIFS + 2 * SLOT] {
+        let mut held = contention.clone();
+        held.hold_until(at(DIFS + 2 * SLOT), at(past));
+        assert_eq!(access(&held), at(end), "a time that is past");
+    }
+}

@@ -666,6 +666,20 @@ fn an_msdu_that_was_never_on_the_air_is_withdrawn_without_a_sequence_number() {
     assert!(held[0].sequence.is_some() && held[0].attempts == 1, "{held:?}");
 }
 
+/// Of what is in service and in the queue only what is for that neighbour is taken.
+#[test]
+fn what_is_for_others_is_not_withdrawn() {
+    let msdu = |id, to| Msdu { to: Address(to), packet: Payload { id, size: 964 } };
+    let mut station = Dcf::new(config(), TO_A, stream_drawing(&[4]));
+    station.handle_input(at(0), MacInput::Busy);
+    for (id, to) in [(1, 2), (2, 1), (3, 2), (4, 1)] {
+        station.handle_input(at(10), MacInput::Enqueue(msdu(id, to)));
+    }
+    assert_eq!(station.withdraw(at(20), TO_B), [Held::new(msdu(2, 1)), Held::new(msdu(4, 1))]);
+    assert_eq!(station.withdraw(at(30), Address(2)), [Held::new(msdu(1, 2)), Held::new(msdu(3, 2))]);
+    assert_eq!(station.withdraw(at(40), Address(2)), []);
+}
+
 #[test]
 fn an_access_costs_difs_half_of_the_smallest_window_and_sifs() {
     let station: Dcf<Payload> = Dcf::new(config(), TO_A, stream_drawing(&[]));

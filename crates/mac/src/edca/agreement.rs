@@ -362,4 +362,44 @@ mod tests {
             assert_ne!(request(&setups).token(), 0);
         }
     }
+
+    #[test]
+    fn numbers_and_tokens_go_round() {
+        let mut setups = Setups::default();
+        assert_eq!([(); 5].map(|()| setups.number(3)), [0, 1, 2, 0, 1]);
+        let tokens = [(); 257].map(|()| {
+            setups.ask(ms(0), PEER, 0, 64);
+            let token = request(&setups).token();
+            setups.drop_frame(PEER, 0, true);
+            token
+        });
+        assert_eq!((tokens[0], tokens[254], tokens[255], tokens[256]), (1, 255, 1, 2), "0 is no token");
+    }
+
+    /// Each peer and TID is asked for itself; the earliest is next.
+    #[test]
+    fn agreements_of_peers_and_tids_are_apart() {
+        let mut setups = Setups::default();
+        let other = Address(8);
+        setups.want(ms(5), PEER, 0);
+        setups.want(ms(3), PEER, 1);
+        setups.want(ms(4), other, 0);
+        setups.want(ms(1), PEER, 0);
+        assert_eq!(setups.wanted.len(), 3, "it is wanted already");
+        assert_eq!((setups.alarm(|_| true), setups.alarm(|wanted| wanted.tid == 0)), (Some(ms(3)), Some(ms(4))));
+        assert!(setups.due(ms(2), |_| true).is_none());
+        assert_eq!(setups.due(ms(4), |wanted| wanted.tid == 0).map(|wanted| wanted.to), Some(other));
+        setups.ask(ms(4), other, 0, 64);
+        setups.ask(ms(5), PEER, 0, 64);
+        assert!(setups.give_up(ms(6), PEER, 1, true).is_some() && setups.free().count() == 2);
+        assert!(setups.on_response(other, 0, 1, true).is_some());
+        assert_eq!((setups.wanted.len(), setups.free().map(|frame| frame.to).collect::<Vec<_>>()), (2, vec![PEER]));
+        // What is answered is answered with the last response.
+        let response = |token| AgreementFrame::Response { token, is_accepted: true, window: 64 };
+        setups.answer(PEER, 0, response(1));
+        setups.answer(PEER, 1, response(2));
+        setups.answer(PEER, 0, response(3));
+        let tokens: Vec<u8> = setups.free().map(|frame| frame.content.token()).collect();
+        assert_eq!(tokens, [2, 2, 3], "its own request of the token 2, and two responses");
+    }
 }

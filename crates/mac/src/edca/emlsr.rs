@@ -165,6 +165,7 @@ mod tests {
         sync.lose(us(200));
         sync.recover(us(273), DELAYS.medium_sync);
         assert!(sync.is_unsure(us(273)) && sync.barred_until(us(273)).is_none());
+        assert_eq!(sync.unsure_until(), Some(us(5_757)));
         sync.begin_txop();
         assert_eq!(sync.barred_until(us(300)), Some(us(5_757)));
         assert!(sync.barred_until(us(5_757)).is_none() && !sync.is_unsure(us(5_757)));

@@ -168,3 +168,18 @@ impl Rates {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ppdu::Band;
+
+    /// 802.11a at 54 Mbit/s: two SIFS of 16, ten slots of 9, 32 us for 32 byte at 24 Mbit/s, 24 for an empty PPDU.
+    #[test]
+    fn a_rate_costs_its_access_its_answer_and_its_preamble() {
+        let config = EdcaConfig::new(Vector::NonHt(OFDM_RATES[7]), Band::Ghz5);
+        let Candidate { overhead, mpdu } = Grade::all(&config)[0].candidate(&config);
+        assert_eq!(overhead, Duration::from_micros(32 + 90 + 32 + 24));
+        assert_eq!(mpdu.as_micros(), 1_544 * 8 / 54);
+    }
+}

@@ -282,4 +282,27 @@ mod tests {
         let takes = |place: u8| uses.first_here(at(0), LinkId(place), 90, |_| Duration::ZERO);
         assert_eq!([0, 1, 2].map(takes), [Some(60), Some(30), None]);
     }
+
+    /// An eighth of the news: of ten MPDUs five came once, and then each PPDU waited for 8 ms.
+    #[test]
+    fn means_take_an_eighth_of_what_is_new() {
+        let mut uses = Uses::default();
+        let sent = |place: u8, demand: Duration| {
+            let (access, until, mpdu) = (Duration::ZERO, Instant::ZERO, Bytes::new(125));
+            let rate = BitRate::from_bps(100_000_000);
+            Sent { link: LinkId(place), rate, mpdu, time: MS, access, until, mpdus: 10, demand }
+        };
+        for (place, acknowledged) in [(0, 10), (1, 5)] {
+            uses.on_sent(&sent(place, Duration::ZERO));
+            uses.on_acknowledged(LinkId(place), acknowledged);
+            uses.on_sent(&sent(place, MS));
+        }
+        // 1024 and 7/8 of it with half of an eighth, 960.
+        let takes = |place: u8| uses.first_here(Instant::ZERO, LinkId(place), 1_984, |_| MS);
+        assert_eq!([0, 1].map(takes), [Some(1_024), Some(960)]);
+        // 9 ms of demand for a PPDU of 1 ms: a wait of 8 ms, of which an eighth is 1 ms. The window of 1000 lasts 5 ms.
+        uses.on_sent(&sent(1, MS * 10));
+        let share = uses.share(LinkId(0), 1_000, |_| MS * 10).unwrap();
+        assert_eq!(share.of(1_000), 545, "1 / (1 + 5/6)");
+    }
 }

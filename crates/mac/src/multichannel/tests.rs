@@ -279,6 +279,23 @@ fn retry_limits_give_up_and_hand_back() {
     assert_eq!(medium.stations[A].stats().retry_limit_drops, 2);
 }
 
+/// Data frames of both directions count, and those that are sent again.
+#[test]
+fn frames_sent_are_counted_by_direction() {
+    let mut medium = stations(config(true), &[&[9], &[5]]);
+    medium.destroy = vec![(FrameKind::Ack, 1)];
+    medium.send(at(100), A, TO_B, 1, 1_024);
+    medium.send(at(120), B, TO_A, 2, 40);
+    medium.run(at(14_000));
+    // A once; B in answer to it, and again on its own.
+    let counts = |place: usize| {
+        let station = &medium.stations[place];
+        let (stats, counts) = (station.stats(), station.counts());
+        [stats.data_frames, stats.retries, stats.rts_frames, counts.reverse_frames]
+    };
+    assert_eq!([counts(A), counts(B)], [[1, 0, 1, 0], [2, 1, 1, 1]]);
+}
+
 #[test]
 fn what_goes_first_into_the_queue_after_the_grant_is_sent_only_if_it_fits() {
     // B has granted itself 736 us for 40 byte; 48 do not fit, 20 do. Or nothing is left to send: B acknowledges all the

@@ -151,7 +151,7 @@ impl<P: Packet + Copy> Polled<P> {
             let end = self.send(now, FrameKind::Invite, Address::BROADCAST, None);
             self.await_answer(Turn::Invitation, end);
         } else {
-            let slave = self.slaves[self.next_slave % self.slaves.len()];
+            let slave = self.slaves[self.next_slave];
             self.next_slave = (self.next_slave + 1) % self.slaves.len();
             self.polls_since_invitation += 1;
             match self.take(|msdu| msdu.to == slave) {

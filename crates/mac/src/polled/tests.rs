@@ -2,9 +2,9 @@
 //!
 //! A transaction takes 3100 us and 7.6 us a byte; a frame without data 1550 us. Signals arrive after 1 us.
 
-use super::{Polled, PolledConfig, Role};
-use crate::frame::{Address, Frame, FrameKind};
-use crate::service::{Damage, MacInput, MacOutput, Msdu, Outcome};
+use super::{Polled, PolledConfig, Role, WAVELAN_RATE};
+use crate::frame::{Address, Frame, FrameKind, Reservation};
+use crate::service::{Access, Damage, MacInput, MacOutput, Msdu, Outcome};
 use airbraid_engine::{Packet, Stream, Wake, step};
 use airbraid_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
@@ -305,6 +305,69 @@ fn a_frame_with_a_packet_is_counted_each_time_it_is_sent() {
     cell.run(ms(100));
     assert_eq!(cell.delivered, [0, 1, 2]);
     assert_eq!(cell.stations.iter().map(|station| station.stats().data_frames).collect::<Vec<_>>(), [3, 0]);
+}
+
+#[test]
+fn slaves_are_polled_in_turn_as_they_joined() {
+    let mut cell = Cell::new(3, &[]);
+    cell.run(ms(2_000));
+    let polls: Vec<&str> = cell.text.lines().filter(|line| line.contains("POLL")).collect();
+    let last: Vec<&str> = polls[polls.len() - 9..].iter().map(|line| line.rsplit(' ').next().unwrap()).collect();
+    let mut order = last[..3].to_vec();
+    assert_eq!((&last[3..6], &last[6..]), (&order[..], &order[..]));
+    order.sort_unstable();
+    assert_eq!(order, ["1", "2", "3"]);
+}
+
+/// A slave speaks in answer to its master; a master speaks by itself.
+#[test]
+fn only_slaves_speak_in_response() {
+    let access = |role, kind, to| {
+        let mut station: Polled<Payload> = Polled::new(PolledConfig::new(role), Address(1), Stream::new(1, 0, "test"));
+        let frame = Frame {
+            kind,
+            retry: false,
+            power_management: false,
+            sequence: 0,
+            from: Address(0),
+            to,
+            size: Bytes::new(40),
+            rate: WAVELAN_RATE,
+            nav: Duration::ZERO,
+            reservation: Reservation::default(),
+            payload: None,
+        };
+        let mut sent = None;
+        let mut note = |output: MacOutput<Payload>| {
+            if let MacOutput::Transmit { frame, access, .. } = output {
+                sent = Some((frame.kind, access));
+            }
+        };
+        if role == Role::Slave {
+            step(&mut station, ms(1), Some(MacInput::Received { frame, idle: true }), &mut note);
+            step(&mut station, ms(1), Some(MacInput::Supply(None)), &mut note);
+        } else {
+            step(&mut station, ms(1), None, &mut note);
+        }
+        sent
+    };
+    assert_eq!(access(Role::Slave, FrameKind::Invite, Address::BROADCAST), Some((FrameKind::Join, Access::Response)));
+    let answer = FrameKind::DataAck { intact: true };
+    assert_eq!(access(Role::Slave, FrameKind::PollData, Address(1)), Some((answer, Access::Response)));
+    assert_eq!(access(Role::Master, FrameKind::Invite, Address(1)), Some((FrameKind::Invite, Access::Immediate)));
+}
+
+#[test]
+fn what_waits_is_counted() {
+    let mut cell = Cell::new(1, &[]);
+    cell.run(ms(2));
+    assert_eq!(cell.stations[0].queue_len(), 0);
+    (0..3).for_each(|id| {
+        cell.drive(0, Some(MacInput::Enqueue(Msdu { to: Address(1), packet: Payload { id, size: 500 } })))
+    });
+    assert_eq!(cell.stations[0].queue_len(), 3, "the invitation is on the air");
+    cell.run(ms(200));
+    assert_eq!((cell.stations[0].queue_len(), cell.delivered.len()), (0, 3));
 }
 
 proptest! {

@@ -488,6 +488,51 @@ fn a_station_that_leaves_for_good_leaves_nothing_behind() {
     assert!(!access_point.dozes(TO_A) && matches!(sent[..], [MacOutput::Transmit { .. }]));
 }
 
+/// The buffer of a station has its limit, and the queue its own; what waits is counted apart.
+#[test]
+fn there_is_room_as_long_as_the_buffer_or_the_queue_has_some() {
+    let config = AccessPointConfig { dcf: DcfConfig { queue_limit: 2, ..dcf() }, buffer_limit: 2 };
+    let mut access_point = AccessPoint::new(config, TO_B, &[TO_A], Stream::new(1, 1, "backoff"));
+    let mut room = |to: Option<Address>| {
+        let input = to.map_or(MacInput::Busy, |to| {
+            MacInput::Enqueue(crate::service::Msdu { to, packet: Payload { id: 1, size: 100 } })
+        });
+        airbraid_engine::step(&mut access_point, at(1), Some(input), |_| ());
+        (access_point.has_room(TO_A), access_point.has_room(TO_C), access_point.queue_len())
+    };
+    assert_eq!(room(None), (true, true, 0));
+    assert_eq!((room(Some(TO_A)), room(Some(TO_A))), ((true, true, 0), (false, true, 0)));
+    // One in service, two in the queue.
+    let after = [(); 3].map(|()| room(Some(TO_C)));
+    assert_eq!(after.map(|(own, other, _)| (own, other)), [(false, true), (false, true), (false, false)]);
+    assert_eq!(after[2].2 - after[1].2, 1);
+    assert_eq!(access_point.counts().held, 2);
+}
+
+/// Packets in the buffer of a station go, and those in the queue for a neighbour that never dozes.
+#[test]
+fn what_is_held_for_a_station_is_given_up_on_request() {
+    let config = AccessPointConfig { dcf: dcf(), buffer_limit: 5 };
+    let mut access_point = AccessPoint::new(config, TO_B, &[TO_A, Address(7)], Stream::new(1, 1, "backoff"));
+    let mut drive = |input| {
+        let mut outputs = vec![];
+        airbraid_engine::step(&mut access_point, at(1), Some(input), |output| outputs.push(output));
+        (outputs, access_point.buffer_len(TO_A), access_point.buffer_len(Address(7)), access_point.queue_len())
+    };
+    let msdu = |to, id| crate::service::Msdu { to, packet: Payload { id, size: 100 } };
+    drive(MacInput::Busy);
+    for (to, id) in [(TO_A, 1), (Address(7), 2), (TO_A, 3), (TO_C, 4), (TO_C, 5), (TO_C, 6)] {
+        drive(MacInput::Enqueue(msdu(to, id)));
+    }
+    let purged = |to, id| MacOutput::Status { msdu: msdu(to, id), outcome: Outcome::Purged, attempts: 0 };
+    let (outputs, own, other, queued) = drive(MacInput::Purge(TO_A));
+    assert_eq!((outputs, own, other), (vec![purged(TO_A, 1), purged(TO_A, 3)], 0, 1));
+    let (outputs, _, other, left) = drive(MacInput::Purge(TO_C));
+    // Those in the queue, then the one that contends.
+    assert_eq!((outputs, other), ([5, 6, 4].map(|id| purged(TO_C, id)).to_vec(), 1));
+    assert!(queued > left);
+}
+
 #[test]
 fn a_plan_for_stations_that_do_not_exist_is_refused() {
     let slot = PlannedSlot { station: Some(1), length: us(1) };

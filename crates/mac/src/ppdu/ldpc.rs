@@ -64,4 +64,29 @@ mod tests {
             assert_eq!((found.count, found.length), (count, length), "{payload} in {available}");
         }
     }
+
+    /// Five codewords of 1944 bits with rate 1/2: 4860 data bits, less those that are shortened, and as many of parity.
+    /// Of these more than a tenth must be punctured, and fewer than 1.2 times as many bits shortened.
+    #[test]
+    fn a_symbol_is_added_where_much_is_punctured_and_little_shortened() {
+        let needs = |punctured: u64, shortened: u64| {
+            let code = CodeRate { numerator: 1, denominator: 2 };
+            needs_extra(4_860 - shortened, 9_720 - punctured - shortened, code)
+        };
+        assert!(!needs(486, 0) && needs(487, 0), "a tenth of 4860");
+        assert!(needs(490, 587) && !needs(490, 588), "1.2 times 490");
+    }
+
+    /// One codeword of 1296 bits with rate 1/2: three tenths of 648 are 194.4.
+    #[test]
+    fn a_symbol_is_added_where_very_much_is_punctured() {
+        let needs = |punctured: u64, payload: u64| {
+            let code = CodeRate { numerator: 1, denominator: 2 };
+            let available = 648 + payload - punctured;
+            assert!(codewords(payload, available, code).length == 1_296);
+            needs_extra(payload, available, code)
+        };
+        // 448 bits are shortened: more than 1.2 times what is punctured.
+        assert!(!needs(194, 200) && needs(195, 200));
+    }
 }

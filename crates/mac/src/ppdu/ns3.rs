@@ -35,3 +35,26 @@ fn signal_symbols(choice: &Choice) -> u64 {
     let symbol_bits = SIG_TONES * u64::from(bits) * u64::from(code.numerator) / u64::from(code.denominator);
     (10 + allocation + 31).div_ceil(symbol_bits)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One, two, four and four training symbols for one to four streams.
+    #[test]
+    fn preambles_grow_with_streams_and_with_eht_sig() {
+        let time = |choice: Choice| preamble(&choice).as_nanos() / 1_000;
+        let of_streams = |format| [1, 2, 3, 4].map(|streams| time(Choice { streams, ..Choice::new(format) }));
+        assert_eq!(of_streams(Format::He), [44, 52, 68, 68]);
+        // EHT-SIG at MCS 0: 49 bits in symbols of 26.
+        assert_eq!(of_streams(Format::Eht), [52, 60, 76, 76]);
+        let wide = |mcs, width| time(Choice { mcs, width, ..Choice::new(Format::Eht) });
+        // 8 bits for each 40 MHz and one more: 58, 74 and 106.
+        assert_eq!(
+            [Width::Mhz40, Width::Mhz80, Width::Mhz160, Width::Mhz320].map(|width| wide(0, width)),
+            [52, 56, 56, 64]
+        );
+        // A symbol has 52 bits at MCS 1, and 208 at MCS 5, above which it stays.
+        assert_eq!([1, 5, 11].map(|mcs| wide(mcs, Width::Mhz320)), [56, 48, 48]);
+    }
+}

@@ -399,4 +399,19 @@ mod tests {
             }
         }
     }
+
+    /// As many as fit into a stage, within the limits.
+    #[test]
+    fn a_stage_has_as_many_tries_as_fit() {
+        let of = |us: u64| {
+            tries(&Candidate { overhead: Duration::from_micros(us / 4), mpdu: Duration::from_micros(us * 3 / 4) })
+        };
+        let stage = STAGE.as_nanos() / 1_000;
+        for fit in TRIES.0..=TRIES.1 {
+            // Whole quarters of a microsecond.
+            let each = stage / u64::from(fit) / 4 * 4;
+            assert_eq!(of(each), fit.max((stage / each) as u32).min(TRIES.1), "{fit} of {each} us");
+        }
+        assert_eq!((of(stage * 10), of(4)), (TRIES.0, TRIES.1));
+    }
 }

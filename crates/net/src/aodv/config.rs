@@ -232,3 +232,21 @@ impl AodvConfig {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 3561, section 10: 40 ms a hop, 35 hops, a buffer of two.
+    #[test]
+    fn times_follow_from_those_of_a_hop() {
+        let ms = Duration::from_millis;
+        let config = AodvConfig::rfc3561();
+        assert_eq!((config.net_traversal_time(), config.ring_traversal_time(1)), (ms(2_800), ms(240)));
+        assert_eq!(config.ring_traversal_time(7), ms(720));
+        // Twice the net's time, less the way back and forth.
+        assert_eq!([0, 3, 70, 71].map(|hops| config.reverse_life(hops)), [5_600, 5_360, 0, 0].map(ms));
+        let fixed = AodvConfig { reverse_route_life: Some(ms(6)), ..config };
+        assert_eq!(fixed.reverse_life(3), ms(6));
+    }
+}

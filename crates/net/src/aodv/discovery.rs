@@ -217,3 +217,20 @@ impl<P> Aodv<P> {
         self.send_control(now, None, ttl, Message::Rreq(rreq));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of the last three.
+    #[test]
+    fn the_mean_is_that_of_the_last_answers() {
+        let mut times = AnswerTimes::default();
+        assert_eq!(times.mean(), None);
+        let means = [1, 3, 5, 10, 30].map(|ms| {
+            times.note(Duration::from_millis(ms), 3);
+            times.mean().unwrap().as_micros()
+        });
+        assert_eq!(means, [1_000, 2_000, 3_000, 6_000, 15_000]);
+    }
+}

@@ -264,3 +264,42 @@ impl<P> Aodv<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::{AodvConfig, Repair, RepairWhen};
+    use super::*;
+    use airbraid_engine::Stream;
+
+    /// Near destinations are repaired for others, as long as the packet may go on.
+    #[test]
+    fn a_route_is_repaired_for_packets_of_others_that_are_nearly_there() {
+        let worth = |when: Option<RepairWhen>, source: u32, ttl: u8, come: u8, hops: u8| {
+            let mut config = AodvConfig::rfc3561();
+            config.repair = config.repair.and_then(|repair| when.map(|when| Repair { when, ..repair }));
+            let node: Aodv<()> = Aodv::new(config, Node(1), Stream::new(1, 0, "jitter")).unwrap();
+            let datagram = Datagram { packet: (), source: Node(source), destination: Node(9), ttl, hops: come };
+            node.is_worth_repair(&datagram, hops)
+        };
+        let within = Some(RepairWhen::Within(3));
+        assert_eq!([2, 3, 4].map(|hops| worth(within, 2, 5, 1, hops)), [true, true, false]);
+        assert_eq!([1, 2].map(|source| worth(within, source, 5, 1, 1)), [false, true], "its own source looks itself");
+        assert_eq!([0, 1].map(|ttl| worth(within, 2, ttl, 1, 1)), [false, true]);
+        let nearer = Some(RepairWhen::NearerThanSource);
+        assert_eq!([3, 4, 5].map(|hops| worth(nearer, 2, 5, 4, hops)), [true, false, false]);
+        assert!(!worth(None, 2, 5, 1, 1));
+    }
+
+    /// Two intervals of a second are allowed: half of that has passed when less than a second is left.
+    #[test]
+    fn a_neighbour_is_long_silent_behind_half_of_what_is_allowed() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let mut node: Aodv<()> = Aodv::new(AodvConfig::rfc3561(), Node(1), Stream::new(1, 0, "jitter")).unwrap();
+        assert!(!node.is_long_silent(at(0), Node(2)), "it never greeted");
+        node.greeters.insert(Node(2), at(5_000));
+        assert_eq!(
+            [3_999, 4_000, 4_001, 6_000].map(|ms| node.is_long_silent(at(ms), Node(2))),
+            [false, false, true, true]
+        );
+    }
+}

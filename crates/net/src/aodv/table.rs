@@ -280,4 +280,111 @@ mod tests {
         assert_eq!((route.sequence, route.is_sequence_valid), (Some(SeqNum(7)), false), "as old as it was known to be");
         assert!(route.precursors.contains(&Node(9)), "those who use it still do");
     }
+
+    const DESTINATION: Node = Node(1);
+    const NEXT: Node = Node(2);
+
+    fn offered(sequence: u32, hops: u8) -> Offer {
+        Offer { sequence: SeqNum(sequence), hops, next_hop: NEXT, expires: at(100) }
+    }
+    /// A table with a route of three hops and the number 5, perhaps lost since: then the number is 6.
+    fn of_three(flavour: Flavour, is_lost: bool) -> Table {
+        let mut table = Table::new(flavour);
+        assert!(table.offer(at(0), DESTINATION, offered(5, 3)));
+        if is_lost {
+            assert_eq!(table.break_link(at(1), NEXT), [DESTINATION]);
+        }
+        table
+    }
+
+    /// Section 6.2: a newer number, or the same with fewer hops, or the same where the route is lost.
+    #[test]
+    fn a_route_is_replaced_by_a_fresher_or_shorter_one() {
+        for flavour in [Flavour::Rfc3561, Flavour::Ns2] {
+            let takes =
+                |is_lost, sequence, hops| of_three(flavour, is_lost).offer(at(2), DESTINATION, offered(sequence, hops));
+            let valid = [(4, 1), (5, 2), (5, 3), (5, 4), (6, 9)].map(|(sequence, hops)| takes(false, sequence, hops));
+            assert_eq!(valid, [false, true, false, false, true]);
+            let lost = [(5, 1), (6, 3), (6, 9), (7, 9)].map(|(sequence, hops)| takes(true, sequence, hops));
+            assert_eq!(lost, [false, true, true, true]);
+        }
+    }
+
+    /// A message came straight from the destination, without its number: by the RFC a reply of the number that is kept
+    /// tells that it belongs to this route, unless it is longer.
+    #[test]
+    fn a_reply_confirms_the_number_of_a_neighbour_that_was_met() {
+        for (flavour, takes) in [(Flavour::Rfc3561, [true, false]), (Flavour::Ns2, [false, false])] {
+            let met = |hops| {
+                let mut table = of_three(flavour, false);
+                table.meet(at(2), DESTINATION, at(50));
+                let route = table.peek(at(2), DESTINATION).unwrap();
+                assert_eq!((route.hops, route.next_hop, route.sequence), (1, DESTINATION, Some(SeqNum(5))));
+                assert_eq!((route.is_sequence_valid, route.expires), (false, at(100)), "the longer promise stands");
+                table.offer(at(2), DESTINATION, offered(5, hops))
+            };
+            assert_eq!([met(1), met(2)], takes);
+        }
+        // Of a neighbour that was never heard of no number is known: any is better.
+        let mut table = Table::new(Flavour::Ns2);
+        table.meet(at(2), DESTINATION, at(50));
+        assert_eq!(table.peek(at(2), DESTINATION).map(|route| (route.sequence, route.expires)), Some((None, at(50))));
+        assert!(table.offer(at(2), DESTINATION, offered(0, 9)));
+    }
+
+    #[test]
+    fn a_route_ends_with_its_time_and_keeps_its_number() {
+        let mut table = of_three(Flavour::Rfc3561, false);
+        assert!(table.peek(at(99), DESTINATION).is_some() && table.has_valid(at(99)));
+        assert!(table.peek(at(100), DESTINATION).is_none() && !table.has_valid(at(100)));
+        table.prolong(at(50), DESTINATION, at(80));
+        assert!(table.peek(at(99), DESTINATION).is_some(), "it is never shortened");
+        table.prolong(at(50), DESTINATION, at(120));
+        assert!(table.valid(at(119), DESTINATION).is_some() && table.valid(at(120), DESTINATION).is_none());
+        let route = table.entry(at(120), DESTINATION).unwrap();
+        assert_eq!((route.state, route.sequence, route.hops), (State::Invalid, Some(SeqNum(6)), 3));
+        table.prolong(at(121), DESTINATION, at(200));
+        assert!(table.valid(at(121), DESTINATION).is_none(), "what is lost is not prolonged");
+    }
+
+    /// Precursors are kept while a route is renewed, and go when a node has lost everything.
+    #[test]
+    fn precursors_are_those_who_use_the_route() {
+        let mut table = of_three(Flavour::Rfc3561, false);
+        [7, 8, 7].into_iter().for_each(|node| table.add_precursor(at(1), DESTINATION, Node(node)));
+        table.add_precursor(at(1), Node(9), Node(7));
+        assert!(table.entry(at(1), Node(9)).is_none(), "there is no such route");
+        let of =
+            |table: &mut Table| table.entry(at(2), DESTINATION).unwrap().precursors.iter().copied().collect::<Vec<_>>();
+        assert_eq!(of(&mut table), [Node(7), Node(8)]);
+        table.offer(at(2), DESTINATION, offered(6, 1));
+        assert_eq!(of(&mut table), [Node(7), Node(8)]);
+        table.note_use(at(9));
+        assert!(table.is_used_at(at(8)) && !table.is_used_at(at(9)));
+        table.note_use(at(5));
+        assert!(table.is_used_at(at(8)), "the longest use counts");
+        table.invalidate_all(at(2));
+        assert!(of(&mut table).is_empty() && !table.has_valid(at(2)) && !table.is_used_at(at(2)));
+    }
+
+    /// A report of a newer number counts, where the route leads to who reports; in ns-2 of an equal one, too.
+    #[test]
+    fn a_report_counts_if_it_is_news() {
+        for (flavour, counts) in [(Flavour::Rfc3561, [false, false, true]), (Flavour::Ns2, [false, true, true])] {
+            let hit = |from, sequence| {
+                of_three(flavour, false).hit_by_error(at(1), from, DESTINATION, SeqNum(sequence)).is_some()
+            };
+            assert_eq!([4, 5, 6].map(|sequence| hit(NEXT, sequence)), counts);
+            assert!(!hit(Node(3), 9), "the route leads elsewhere");
+        }
+    }
+
+    #[test]
+    fn a_broken_link_ends_the_routes_over_it() {
+        let mut table = of_three(Flavour::Rfc3561, false);
+        table.offer(at(0), Node(5), Offer { next_hop: Node(3), ..offered(1, 2) });
+        assert_eq!(table.break_link(at(1), NEXT), [DESTINATION]);
+        assert_eq!(table.break_link(at(1), NEXT), [], "they are lost already");
+        assert!(table.peek(at(1), Node(5)).is_some());
+    }
 }

@@ -233,3 +233,49 @@ impl Default for Config {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An MTU of 1500 less 40 of headers, and 12 of timestamps on Linux.
+    #[test]
+    fn hosts_have_their_defaults() {
+        let linux = Config::linux(Variant::Cubic);
+        assert_eq!((linux.mss.as_u64(), linux.initial_window, linux.initial_cwnd()), (1_448, Some(10), 14_480));
+        assert!(linux.has_sack() && linux.check().is_ok() && Config::linux(Variant::Reno).has_sack());
+        let bsd = Config::bsd(Variant::Reno);
+        assert_eq!((bsd.mss.as_u64(), bsd.initial_cwnd(), bsd.send_buffer.as_u64()), (1_460, 1_460, 16_384));
+        assert!(!bsd.has_sack() && bsd.check().is_ok());
+        // RFC 5681: two, three or four segments.
+        let window = |mss| Config { mss: Bytes::new(mss), ..Config::default() }.initial_cwnd() / mss;
+        assert_eq!([1_095, 1_096, 2_190, 2_191].map(window), [4, 3, 3, 2]);
+    }
+
+    #[test]
+    fn what_no_connection_can_work_with_is_refused() {
+        let refused = |change: &dyn Fn(&mut Config)| {
+            let mut config = Config::default();
+            change(&mut config);
+            config.check().is_err()
+        };
+        for mss in [0, 65_496] {
+            assert!(refused(&|config| config.mss = Bytes::new(mss)));
+        }
+        let large = Bytes::new(1 << 30);
+        assert!(!refused(&|config| (config.receive_buffer, config.send_buffer) = (large, large)));
+        assert!(!refused(&|config| (config.receive_buffer, config.send_buffer) = (config.mss, config.mss)));
+        for bytes in [1_459, (1 << 30) + 1] {
+            assert!(refused(&|config| config.receive_buffer = Bytes::new(bytes)));
+            assert!(refused(&|config| config.send_buffer = Bytes::new(bytes)));
+        }
+        assert!(!refused(&|config| config.min_rto = config.max_rto));
+        assert!(refused(&|config| config.min_rto = config.max_rto + Duration::from_nanos(1)));
+        assert!(refused(&|config| config.initial_rto = config.max_rto + Duration::from_nanos(1)));
+        assert!(refused(&|config| config.initial_window = Some(0)) && refused(&|config| config.ack_every = 0));
+        assert!(refused(&|config| config.tick = Duration::ZERO) && refused(&|config| config.max_rto = Duration::ZERO));
+        assert!(refused(&|config| config.variant = Variant::Bbr), "it is paced");
+        assert!(refused(&|config| (config.profile, config.variant) = (Profile::Bsd, Variant::Cubic)));
+        assert!(refused(&|config| (config.profile, config.variant) = (Profile::Linux, Variant::Sack)));
+    }
+}

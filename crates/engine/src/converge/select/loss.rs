@@ -124,4 +124,62 @@ mod tests {
         (0..3_000).for_each(|_| loss.on_tally(tally, snr(26)));
         assert_eq!(loss.at(snr(26)), LossShare::default());
     }
+
+    /// Counts that grow by what is told.
+    fn told(loss: &mut LossBySnr, tally: &mut Tally, db: i32, (arrived, missing): (u32, u32)) {
+        (tally.arrived, tally.missing, tally.gaps) =
+            (tally.arrived + arrived, tally.missing + missing, tally.gaps + missing);
+        loss.on_tally(*tally, snr(db));
+    }
+
+    /// 1024 frames are kept whole, and one more halves the counts.
+    #[test]
+    fn counts_are_halved_beyond_their_memory() {
+        for (more, frames, missing) in [((0, 0), 1_024, 100), ((1, 0), 512, 50), ((0, 1), 512, 50)] {
+            let (mut loss, mut tally) = (LossBySnr::default(), Tally::default());
+            loss.on_tally(tally, snr(9));
+            told(&mut loss, &mut tally, 9, (924, 100));
+            told(&mut loss, &mut tally, 9, more);
+            let counts = loss.by_step[&9];
+            assert_eq!((counts.frames, counts.missing, counts.gaps), (frames, missing, missing));
+        }
+    }
+
+    /// A frame that was lost alone, or came alone, is a class of its own; a report without frames makes none.
+    #[test]
+    fn a_class_begins_with_its_first_frame() {
+        let (mut loss, mut tally) = (LossBySnr::default(), Tally::default());
+        loss.on_tally(tally, snr(1));
+        told(&mut loss, &mut tally, 2, (0, 0));
+        assert!(loss.by_step.is_empty());
+        told(&mut loss, &mut tally, 3, (1, 0));
+        told(&mut loss, &mut tally, 4, (0, 1));
+        assert_eq!(loss.by_step.keys().copied().collect::<Vec<_>>(), [3, 4]);
+    }
+
+    /// With 300 reports all counts are halved, and those of one frame are gone.
+    #[test]
+    fn every_three_hundred_reports_halve_the_counts() {
+        let (mut loss, mut tally) = (LossBySnr::default(), Tally::default());
+        loss.on_tally(tally, snr(9));
+        told(&mut loss, &mut tally, 9, (40, 8));
+        told(&mut loss, &mut tally, 5, (1, 0));
+        (3..299).for_each(|_| loss.on_tally(tally, snr(9)));
+        assert_eq!((loss.tallies, loss.by_step[&9].frames), (299, 48));
+        loss.on_tally(tally, snr(9));
+        assert_eq!((loss.by_step[&9].frames, loss.by_step[&9].missing, loss.by_step.len()), (24, 4, 1));
+    }
+
+    /// 32 frames are enough; where fewer were sent those at better SNRs count as well.
+    #[test]
+    fn a_share_is_that_of_enough_frames() {
+        let (mut loss, mut tally) = (LossBySnr::default(), Tally::default());
+        loss.on_tally(tally, snr(1));
+        told(&mut loss, &mut tally, 20, (50, 50));
+        told(&mut loss, &mut tally, 10, (31, 0));
+        assert_eq!(loss.at(snr(10)).missing, 50_000_000 / 131);
+        told(&mut loss, &mut tally, 10, (1, 0));
+        assert_eq!(loss.at(snr(10)).missing, 0);
+        assert_eq!((step_of(snr(-1)), step_of(Some(MilliDb(-1))), step_of(Some(MilliDb(999)))), (-1, -1, 0));
+    }
 }

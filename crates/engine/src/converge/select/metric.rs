@@ -189,4 +189,34 @@ mod tests {
         assert_eq!(way.loss().missing, MILLION);
         assert_eq!(cost(&way), None);
     }
+
+    /// Only thresholds have their own hysteresis, and only the goodput needs numbers.
+    #[test]
+    fn measures_differ_in_margin_and_numbers() {
+        use Measure::{ExpectedTime, ExpectedTransmissions, Goodput, Load, SnrThreshold};
+        let all = [SnrThreshold, ExpectedTransmissions, ExpectedTime, Load, Goodput];
+        assert_eq!(all.map(|measure| measure.metric().has_margin()), [false, true, true, true, true]);
+        assert_eq!(all.map(Measure::needs_numbers), [false, false, false, false, true]);
+    }
+
+    /// A port of 11 Mbit/s and 1 ms a frame, whose way has not lost anything: 1375 byte are 1 ms.
+    #[test]
+    fn costs_are_ranks_transmissions_and_times() {
+        let policy = Policy::default();
+        let rates = vec![RateStep { from: MilliDb(0), rate: BitRate::from_bps(11_000_000) }];
+        let port = PortConfig { rank: 3, thresholds: None, rates, overhead: Duration::from_millis(1) };
+        let mut way = Way::default();
+        way.on_heard(Instant::ZERO, Some(MilliDb(30_000)), None, &policy);
+        let cost = |measure: Measure, backlog: u64| {
+            let of = Cost { now: Instant::ZERO, port: &port, way: &way, backlog: Bytes::new(backlog), policy: &policy };
+            measure.metric().cost(&of, TrafficClass::Bulk, Bytes::new(1_375))
+        };
+        assert_eq!((cost(Measure::SnrThreshold, 0), cost(Measure::ExpectedTransmissions, 0)), (Some(3), Some(1_000)));
+        assert_eq!((cost(Measure::ExpectedTime, 9_999), cost(Measure::Goodput, 0)), (Some(2_000_000), Some(2_000_000)));
+        // Two and a half wait before it, so three.
+        assert_eq!(
+            [0, 3_437, 4_125, 4_126].map(|backlog| cost(Measure::Load, backlog)),
+            [Some(2_000_000), Some(8_000_000), Some(8_000_000), Some(10_000_000)]
+        );
+    }
 }

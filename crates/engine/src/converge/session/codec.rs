@@ -187,3 +187,20 @@ impl Codec for Account {
         frame.len
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A frame of header and tag carries nothing; its first byte stands behind the header.
+    #[test]
+    fn a_frame_knows_its_length_and_its_first_byte() {
+        let mut frame = vec![0; FRAME_OVERHEAD + 3];
+        frame[FRAME_HEADER_LEN] = 7;
+        assert_eq!((Aead.first_byte(&frame), Aead.length(&frame)), (Some(7), Bytes::new(FRAME_OVERHEAD as u64 + 3)));
+        assert_eq!(Aead.first_byte(&frame[..FRAME_OVERHEAD + 1]), Some(7));
+        assert_eq!(Aead.first_byte(&frame[..FRAME_OVERHEAD]), None);
+        let described = Descriptor::new(Bytes::new(100), Some(9));
+        assert_eq!((Account.first_byte(&described), Account.length(&described)), (Some(9), Bytes::new(100)));
+    }
+}

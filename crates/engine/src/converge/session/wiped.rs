@@ -245,3 +245,84 @@ impl Dh for Blank {
         Err(Error::Dh)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolver(byte: u8) -> Wiping {
+        Wiping(Secret::new([byte; 32]))
+    }
+
+    /// The randomness of one key of 32 byte, once.
+    #[test]
+    fn an_ephemeral_key_is_drawn_once() {
+        let mut random = resolver(7).resolve_rng().unwrap();
+        let mut drawn = [0; 32];
+        assert!(random.try_fill_bytes(&mut drawn).is_ok() && drawn == [7; 32]);
+        assert!(random.try_fill_bytes(&mut drawn).is_err());
+        for length in [0, 31, 33] {
+            let mut random = resolver(7).resolve_rng().unwrap();
+            let mut other = vec![0; length];
+            assert!(random.try_fill_bytes(&mut other).is_err() && other.iter().all(|byte| *byte == 0), "{length}");
+        }
+    }
+
+    /// Both ends come to one secret, which is the library's own for the same keys.
+    #[test]
+    fn keys_agree_as_the_librarys_do() {
+        let key = |byte: u8| {
+            let mut key = resolver(0).resolve_dh(&DHChoice::Curve25519).unwrap();
+            key.set(&[byte; 32]);
+            key
+        };
+        let (alice, bob) = (key(1), key(2));
+        let mut theirs = DefaultResolver.resolve_dh(&DHChoice::Curve25519).unwrap();
+        theirs.set(&[1; 32]);
+        assert_eq!((alice.name(), alice.pub_len(), alice.priv_len()), ("25519", 32, 32));
+        assert_eq!((alice.pubkey(), alice.privkey()), (theirs.pubkey(), &[1; 32][..]));
+        let mut shared = [[0; 32]; 3];
+        assert!(alice.dh(bob.pubkey(), &mut shared[0]).is_ok() && bob.dh(alice.pubkey(), &mut shared[1]).is_ok());
+        assert!(theirs.dh(bob.pubkey(), &mut shared[2]).is_ok());
+        assert!(shared[0] != [0; 32] && shared[0] == shared[1] && shared[1] == shared[2]);
+        assert!(alice.dh(&bob.pubkey()[..31], &mut shared[0]).is_err(), "no key");
+        assert!(alice.dh(bob.pubkey(), &mut [0; 31]).is_err(), "no room");
+        let mut drawn = key(1);
+        assert!(drawn.generate(&mut *resolver(9).resolve_rng().unwrap()).is_ok());
+        assert_eq!((drawn.pubkey(), drawn.privkey()), (key(9).pubkey(), &[9; 32][..]));
+        assert!(resolver(0).resolve_dh(&DHChoice::Curve448).is_none());
+    }
+
+    /// The wrapped algorithms are the library's own.
+    #[test]
+    fn what_is_wiped_computes_as_the_library_does() {
+        let ours = resolver(0);
+        let mut hash = ours.resolve_hash(&HashChoice::Blake2s).unwrap();
+        let mut theirs = DefaultResolver.resolve_hash(&HashChoice::Blake2s).unwrap();
+        assert_eq!((hash.name(), hash.block_len(), hash.hash_len()), ("BLAKE2s", 64, 32));
+        let digest = |hash: &mut Box<dyn Hash>| {
+            hash.input(b"something before");
+            hash.reset();
+            hash.input(b"abc");
+            let mut out = [0; 32];
+            hash.result(&mut out);
+            out
+        };
+        assert_eq!(digest(&mut hash), digest(&mut theirs));
+        let mut cipher = ours.resolve_cipher(&CipherChoice::ChaChaPoly).unwrap();
+        let mut theirs = DefaultResolver.resolve_cipher(&CipherChoice::ChaChaPoly).unwrap();
+        assert_eq!(cipher.name(), "ChaChaPoly");
+        let seal = |cipher: &mut Box<dyn Cipher>| {
+            cipher.set(&[3; 32]);
+            let mut out = [0; 21];
+            assert_eq!(cipher.encrypt(5, b"said", b"plain", &mut out), 21);
+            out
+        };
+        let sealed = seal(&mut cipher);
+        assert_eq!(sealed, seal(&mut theirs));
+        let mut plain = [0; 5];
+        assert_eq!(cipher.decrypt(5, b"said", &sealed, &mut plain).ok(), Some(5));
+        assert_eq!(&plain, b"plain");
+        assert!(cipher.decrypt(6, b"said", &sealed, &mut plain).is_err());
+    }
+}

@@ -81,3 +81,60 @@ impl Policy for State {
         self.next = fate;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_units::Duration;
+
+    /// A millisecond for a frame, and a microsecond for each byte.
+    const COST: Cost = Cost { overhead: Duration::from_millis(1), per_byte: Duration::from_micros(1) };
+    const CONFIG: Oracle = Oracle { bytes_min: 104, bytes_max: 1_204 };
+
+    fn told(state: &mut State, fate: Fate) -> (u16, u8) {
+        state.foretell(fate);
+        let shape = state.shape();
+        (shape.bytes(), shape.parity())
+    }
+
+    /// Before anything was sent time is worth nothing: whatever arrives is sent as long as it can be.
+    #[test]
+    fn it_sends_the_most_that_will_arrive() {
+        let mut state = State::new(CONFIG, COST);
+        assert_eq!(told(&mut state, Fate::Delivered { worst: 0 }), (1_204, 0));
+        let (bytes, parity) = told(&mut state, Fate::Delivered { worst: 3 });
+        assert!(bytes > 1_000 && parity == 6, "{bytes} {parity}");
+        assert_eq!(told(&mut state, Fate::Truncated { at: 700 }), (700, 0));
+        for fate in [Fate::Lost, Fate::Undecodable, Fate::Truncated { at: 104 }, Fate::Delivered { worst: 200 }] {
+            assert_eq!(told(&mut state, fate), (104, 0), "{fate:?}");
+        }
+    }
+
+    /// The link brings 1000 byte in 2 ms, half a byte a microsecond. Cut at 200 byte a segment has 196 in 1.2 ms, which
+    /// are worth 600 there: it loses 405, and the shortest one 451.
+    #[test]
+    fn what_takes_longer_than_it_brings_is_left_out() {
+        let mut state = State::new(Oracle { bytes_min: 104, bytes_max: 1_004 }, COST);
+        let whole = Observation { coded_len: 1_004, parity: 0, fate: Fate::Delivered { worst: 0 } };
+        (0..10).for_each(|_| state.observe(whole));
+        // 4 of check: 196 - 1000 x 1204 / 2004 = -405, and 100 - 1000 x 1104 / 2004 = -451.
+        assert_eq!(told(&mut state, Fate::Truncated { at: 200 }), (200, 0));
+        // One more byte in one more microsecond is gained: 101 - 551.4 beats 100 - 550.9.
+        assert_eq!(told(&mut state, Fate::Truncated { at: 105 }).0, 105);
+        // Where the shortest one fails as well the longer one has to bring more than its own time is worth.
+        let mut fast =
+            State::new(Oracle { bytes_min: 104, bytes_max: 1_004 }, Cost { overhead: Duration::ZERO, ..COST });
+        (0..10).for_each(|_| fast.observe(whole));
+        // A byte a microsecond. A parity of 16 in 255 costs 63 byte of 1004, and the shortest segment fails: 104 us.
+        // A parity of 60 costs 236. Before anything was sent time is worth nothing.
+        assert_eq!(told(&mut fast, Fate::Delivered { worst: 8 }).1, 16);
+        assert_eq!(told(&mut fast, Fate::Delivered { worst: 30 }), (104, 0));
+        assert_eq!(told(&mut State::new(CONFIG, COST), Fate::Delivered { worst: 30 }).1, 60);
+    }
+
+    #[test]
+    fn bounds_are_checked() {
+        assert!(Oracle::PAPER.check().is_ok() && Oracle { bytes_min: 64, bytes_max: 64 }.check().is_ok());
+        assert!(Oracle { bytes_min: 65, bytes_max: 64 }.check().is_err());
+    }
+}

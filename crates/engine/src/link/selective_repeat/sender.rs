@@ -169,3 +169,106 @@ impl<P: Share> ClassSender<P> {
         open.chain(self.queue.wake()).min()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_units::Bytes;
+
+    /// A packet of this length.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Long(u64);
+
+    impl crate::packet::Packet for Long {
+        fn len(&self) -> Bytes {
+            Bytes::new(self.0)
+        }
+        fn flow_bucket(&self) -> u16 {
+            0
+        }
+    }
+    impl Share for Long {
+        fn share(&self) -> Self {
+            *self
+        }
+    }
+
+    /// 100 byte of payload and 4 of check.
+    const SHAPE: Shape = Shape::constant(104, 0);
+
+    struct End {
+        sender: ClassSender<Long>,
+        stats: Stats,
+        outputs: VecDeque<Output<(), Long>>,
+    }
+
+    impl End {
+        fn new(packets: &[u64]) -> Self {
+            let sender = ClassSender::new(TrafficClass::Bulk, &Config::default());
+            let mut end = Self { sender, stats: Stats::default(), outputs: VecDeque::new() };
+            for len in packets {
+                end.sender.push(Instant::ZERO, Long(*len), &mut end.stats, &mut end.outputs);
+            }
+            end
+        }
+        /// The number, offset and length of the next segment, and its run.
+        fn send(&mut self) -> Option<(u32, u16, u16, bool, Run)> {
+            let (segment, run, _) = self.sender.transmit(SHAPE, &mut self.stats)?;
+            Some((segment.seq.0, segment.offset, segment.count, segment.is_last, run))
+        }
+        fn places(&mut self, count: usize) -> Vec<(u32, u16, u16, bool)> {
+            (0..count).filter_map(|_| self.send()).map(|(seq, offset, len, last, _)| (seq, offset, len, last)).collect()
+        }
+        fn come(&mut self, seq: u32) -> bool {
+            self.sender.on_come(SeqNum(seq), &mut self.stats, &mut self.outputs);
+            matches!(self.outputs.pop_front(), Some(Output::Release(_)))
+        }
+    }
+
+    /// 250 byte in three, then the next packet.
+    #[test]
+    fn a_packet_goes_in_parts_and_is_done_when_each_has_come() {
+        let mut end = End::new(&[250, 100]);
+        let sent = end.places(9);
+        assert_eq!(sent, [(1, 0, 100, false), (1, 100, 100, false), (1, 200, 50, true), (2, 0, 100, true)]);
+        assert_eq!((end.sender.floor(), end.stats.repetitions), (SeqNum(1), 0));
+        assert_eq!([(); 3].map(|()| end.come(1)), [false, false, true]);
+        assert!(end.sender.floor() == SeqNum(2) && end.come(2) && !end.come(2));
+        assert_eq!((end.sender.floor(), end.stats.settled[TrafficClass::Bulk as usize]), (SeqNum(3), 2));
+    }
+
+    /// Lost parts go again before anything new, the first of them first, whichever was known to be lost first.
+    #[test]
+    fn lost_parts_go_again_in_order() {
+        let mut end = End::new(&[300, 100]);
+        let runs: Vec<Run> = (0..3).filter_map(|_| end.send()).map(|sent| sent.4).collect();
+        [2, 0, 1].into_iter().for_each(|place: usize| end.sender.on_lost(SeqNum(1), runs[place]));
+        assert_eq!(end.places(4), [(1, 0, 100, false), (1, 100, 100, false), (1, 200, 100, true), (2, 0, 100, true)]);
+        assert_eq!(end.stats.repetitions, 3);
+        assert_eq!([(); 3].map(|()| end.come(1)), [false, false, true], "three are on the air, not six");
+    }
+
+    /// The far end expects a number: all before it have come. It cannot expect more than was sent, nor less than
+    /// before.
+    #[test]
+    fn what_is_expected_settles_all_before() {
+        let mut end = End::new(&[100; 4]);
+        assert_eq!(end.places(3).len(), 3);
+        let mut expects = |next| {
+            end.sender.on_next(SeqNum(next), &mut end.stats, &mut end.outputs);
+            (end.sender.floor().0, end.sender.is_behind())
+        };
+        assert_eq!([5, 1, 3, 2, 4].map(&mut expects), [(1, false), (1, false), (3, false), (3, false), (4, false)]);
+    }
+
+    /// As many are open as the far end takes: 256 numbers from the oldest on.
+    #[test]
+    fn no_more_are_sent_than_the_far_end_takes() {
+        let mut config = Config::default();
+        config.bulk.queue_limit = 300;
+        let mut end = End { sender: ClassSender::new(TrafficClass::Bulk, &config), ..End::new(&[]) };
+        (0..300).for_each(|_| end.sender.push(Instant::ZERO, Long(50), &mut end.stats, &mut end.outputs));
+        assert_eq!(end.places(300).len(), SPAN as usize);
+        assert!(end.come(1) && end.places(9).len() == 1);
+    }
+}

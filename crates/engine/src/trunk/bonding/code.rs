@@ -201,4 +201,37 @@ mod tests {
         assert_eq!(failures(&losses(10, 200, 50_000, 1), 100, 4), 500_000, "fewer than the mean");
         assert_eq!(failures(&losses(10, 200, 1_000, 1), 10, 9), 32, "beyond four deviations");
     }
+
+    /// At 12 Mbit/s a frame of 1500 byte takes 1 ms: a group of 10 packets with 8 symbols that is hit waits for 5 + 8.
+    #[test]
+    fn a_group_that_is_hit_waits_for_half_of_itself_and_its_symbols() {
+        let rate = 12_000_000;
+        assert_eq!(frames_ns(rate, 7), 7_000_000);
+        // Symbols enough that no group fails: what is left of the 32 millionths is below a microsecond.
+        let single =
+            Losses { lost_ppm: 1_000, begun_ppm: 1_000, rate, rtt: Duration::from_millis(100), repair: Duration::ZERO };
+        let blocked = coded_blocking(&single, 10, 8).as_micros();
+        // 1 - 0.999^10 = 0.99551 %, of 5 + 8 ms: 129 us.
+        assert!((127..=131).contains(&blocked), "{blocked}");
+        // Where none begins there is nothing to wait for.
+        assert_eq!(plan(&Losses { begun_ppm: 0, ..single }), None);
+        assert_eq!(plan(&Losses { lost_ppm: 0, ..single }), None);
+    }
+
+    /// An eighth, a quarter and a half of a round trip, from 8 to 128 packets.
+    #[test]
+    fn groups_are_parts_of_a_round_trip() {
+        let sizes = |mbps, rtt| PARTS.map(|part| sources_in(&losses(mbps, rtt, 1_000, 1), part));
+        // 10 Mbit/s and 200 ms are 166 frames.
+        assert_eq!(sizes(10, 200), [20, 41, 83]);
+        assert_eq!((sizes(1, 10), sizes(100, 200)), ([8; 3], [128; 3]));
+    }
+
+    #[test]
+    fn symbols_take_their_part_of_the_rate() {
+        let plan = Plan { sources: 30, repairs: 10, span: Duration::ZERO, blocking: Duration::ZERO };
+        assert_eq!(plan.useful(40_000_000), 30_000_000);
+        // Half of the packets: the mean of half, and the deviation of seven tenths.
+        assert_eq!((plan.repairs_for(30), plan.repairs_for(15)), (10, 6));
+    }
 }

@@ -64,4 +64,16 @@ mod tests {
         // Three frames: the mean, 1 - 0.99^3.
         assert!((110..125).contains(&held(10_000, 10, 4)), "{}", held(10_000, 10, 4));
     }
+
+    #[test]
+    fn powers_are_those_of_the_numbers() {
+        assert_eq!((power(ONE, 1_000), power(0, 3), power(0, 0)), (ONE, 0, ONE));
+        assert_eq!(
+            [0, 1, 2, 3, 10].map(|exponent| power(ONE / 2, exponent)),
+            [1_000_000, 500_000, 250_000, 125_000, 976]
+        );
+        // At least one frame is at risk.
+        assert_eq!(blocking(500_000, 1_000, Duration::from_millis(10)), Duration::from_millis(5));
+        assert_eq!(blocking(1_000_000, 1_000, Duration::from_millis(10)), Duration::from_millis(10));
+    }
 }

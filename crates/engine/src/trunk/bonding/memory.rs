@@ -42,3 +42,20 @@ impl Work {
         may_be
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The whole budget at once, then a product for each nanosecond, and never more than the whole.
+    #[test]
+    fn work_is_given_back_as_time_goes_by() {
+        let at = Instant::from_nanos;
+        let mut work = Work::new();
+        assert!(!work.take(at(0), WORK_MAX + 1) && work.take(at(0), WORK_MAX) && !work.take(at(0), 1));
+        assert!(!work.take(at(1_000), 1_001) && work.take(at(1_000), 1_000) && !work.take(at(1_000), 1));
+        assert!(work.take(at(1_500), 300) && work.take(at(1_500), 200) && !work.take(at(1_500), 1));
+        let later = 3_600_000_000_000;
+        assert!(!work.take(at(later), WORK_MAX + 1) && work.take(at(later), WORK_MAX) && !work.take(at(later), 1));
+    }
+}

@@ -476,4 +476,44 @@ mod tests {
         let (counts, dropped) = counted(2 * BUCKETS, &[0, 1]);
         assert_eq!((of(counts), dropped), ([0, 0, 0, 0, 2], vec![BondDropReason::Stale; 2]));
     }
+
+    /// A number for each packet that waits, and for each that was given up and may still come.
+    #[test]
+    fn entries_are_those_that_wait_and_those_that_were_given_up() {
+        let mut order = Order::new(BondResequencer::default());
+        let mut counts = BondCounts::default();
+        let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
+        let mut come = |order: &mut Order<Numbered>, ms: u64, number: u32| {
+            let place = FlowSeq { bucket: 1, number };
+            order.on_packet(at(ms), place, Numbered(number, false), &mut counts, |_| ());
+            (order.held_len(), order.kept(), order.occupied())
+        };
+        assert_eq!(come(&mut order, 1, 0), (0, 0, 0));
+        assert_eq!(come(&mut order, 2, 2), (1, 1, 1_000 + ENTRY));
+        assert_eq!(come(&mut order, 3, 4), (2, 2, 2 * (1_000 + ENTRY)));
+        assert_eq!(come(&mut order, 4, 1), (1, 1, 1_000 + ENTRY), "two goes with it");
+        let mut left = vec![];
+        order.restart(&mut BondCounts::default(), |ordered| left.push(ordered));
+        assert!(matches!(left[..], [Ordered::Deliver(Numbered(4, _))]), "{}", left.len());
+        assert_eq!((order.held_len(), order.occupied()), (0, 0));
+        // Nothing is known of the flow: it may begin anywhere.
+        assert_eq!(come(&mut order, 5, 100_000).0, 0);
+    }
+
+    /// A restart reaches every flow, those of real time as well.
+    #[test]
+    fn a_restart_reaches_every_flow() {
+        let mut order = Order::new(BondResequencer::default());
+        let mut counts = BondCounts::default();
+        for bucket in [0, 1, BUCKETS - 1] {
+            for number in [0, 2] {
+                let place = FlowSeq { bucket, number };
+                order.on_packet(Instant::ZERO, place, Numbered(number, false), &mut counts, |_| ());
+            }
+        }
+        assert_eq!(order.held_len(), 3);
+        let mut given = 0;
+        order.restart(&mut counts, |_| given += 1);
+        assert_eq!((given, order.held_len()), (3, 0));
+    }
 }

@@ -103,4 +103,23 @@ mod tests {
     fn a_number_stays_as_it_is() {
         assert_eq!((Allowance::new(7, None).limit, Allowance::new(2, Some(TIME)).limit), (7, 2));
     }
+
+    /// 8 ms: what was finished in a span of 4 ms at least, times the part of the time. The first packet that is
+    /// finished measures nothing.
+    #[test]
+    fn a_measurement_takes_half_of_the_time_and_a_packet_before() {
+        let at = |us: u64| Instant::from_nanos(us * 1_000);
+        let after = |finished: &[u64]| {
+            let mut allowance = Allowance::new(100, Some(TIME));
+            allowance.on_given(at(0));
+            finished.iter().for_each(|us| allowance.on_finished(at(*us), 1, (100, TIME)));
+            allowance.limit
+        };
+        assert_eq!(after(&[9_000]), FIRST, "one packet");
+        assert_eq!((after(&[1_000, 3_999]), after(&[1_000, 4_000])), (FIRST, 2), "one in 4 ms are two in 8");
+        assert_eq!(after(&[1_000, 2_000, 3_000, 4_000]), 6, "three in 4 ms");
+        assert_eq!(after(&[1_000, 40_000]), 1, "one at least");
+        let many: Vec<u64> = (0..300).map(|n| 10 * n).chain([4_000]).collect();
+        assert_eq!(after(&many), 100, "and no more than the most");
+    }
 }

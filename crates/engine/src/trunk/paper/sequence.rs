@@ -223,3 +223,85 @@ impl<P: Packet> Sequence<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_units::Bytes;
+
+    /// A packet of this number, which may stand for a run.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Run(u32, u32);
+
+    impl Packet for Run {
+        fn len(&self) -> Bytes {
+            Bytes::new(1_000)
+        }
+        fn flow_bucket(&self) -> u16 {
+            0
+        }
+        fn segments(&self) -> u32 {
+            self.1
+        }
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+    fn delivered(outputs: &mut VecDeque<PaperOutput<Run>>) -> Vec<u32> {
+        let number = |output| match output {
+            PaperOutput::Deliver(Run(number, _)) => Some(number),
+            _ => None,
+        };
+        outputs.drain(..).filter_map(number).collect()
+    }
+
+    #[test]
+    fn packets_are_counted_by_where_they_belong() {
+        let mut sequence: Sequence<Run> =
+            Sequence::new(&Resequencer { mode: LateMode::Strict, ..Resequencer::default() });
+        let mut outputs = VecDeque::new();
+        let mut put = |sequence: &mut Sequence<Run>, ms, number: u32, segments| {
+            let place = sequence.place(at(ms), SeqNum(number), Run(number, segments), &mut outputs);
+            (place, delivered(&mut outputs), sequence.held_len())
+        };
+        assert_eq!(put(&mut sequence, 0, 1, 1), (Place::Next, vec![1], 0));
+        assert_eq!(put(&mut sequence, 1, 6, 1), (Place::Held, vec![], 1));
+        assert_eq!(put(&mut sequence, 2, 4, 2), (Place::Held, vec![], 2));
+        assert_eq!(put(&mut sequence, 3, 8, 1), (Place::Held, vec![], 3));
+        assert_eq!((sequence.first_held(), sequence.next()), (Some(SeqNum(4)), SeqNum(2)));
+        assert_eq!(put(&mut sequence, 4, 6, 1), (Place::Duplicate, vec![], 3));
+        assert_eq!(put(&mut sequence, 4, 1, 1), (Place::Duplicate, vec![], 3));
+        let mut outputs = VecDeque::new();
+        sequence.flush_through(at(10), SeqNum(6), &mut outputs);
+        assert_eq!((delivered(&mut outputs), sequence.next()), (vec![4, 6], SeqNum(7)));
+        assert_eq!(sequence.counts.waited, Duration::from_millis(8 + 9));
+        for number in [2, 3] {
+            assert_eq!(sequence.place(at(11), SeqNum(number), Run(number, 1), &mut outputs), Place::Late);
+            sequence.refuse(Run(number, 1), &mut outputs);
+        }
+        let counts = &sequence.counts;
+        assert_eq!((counts.delivered, counts.duplicates, counts.late, sequence.held_len()), (3, 2 + 2, 2, 1));
+        assert_eq!(delivered(&mut outputs), [], "late ones are not delivered in this mode");
+        sequence.place(at(12), SeqNum(7), Run(7, 1), &mut outputs);
+        sequence.drain(at(13), &mut outputs);
+        assert_eq!((delivered(&mut outputs), sequence.next()), (vec![7, 8], SeqNum(9)));
+    }
+
+    /// A newer epoch, or a number beyond the buffer, begins a life; an older epoch is stale.
+    #[test]
+    fn a_new_life_is_told_from_an_old_one() {
+        let mut sequence: Sequence<Run> = Sequence::new(&Resequencer { buffer_limit: 10, ..Resequencer::default() });
+        let mut outputs = VecDeque::new();
+        let mut admit = |sequence: &mut Sequence<Run>, epoch, number: u32| {
+            let header = TrunkHeader { epoch, number: SeqNum(number), ..TrunkHeader::default() };
+            (sequence.admit(at(0), &header, &mut outputs), sequence.next().0, sequence.counts.resyncs)
+        };
+        assert_eq!(admit(&mut sequence, 5, 1), (Standing::Anew, 1, 0));
+        assert_eq!(admit(&mut sequence, 5, 10), (Standing::Present, 1, 0));
+        assert_eq!(admit(&mut sequence, 5, 11), (Standing::Anew, 11, 1));
+        assert_eq!(admit(&mut sequence, 4, 11), (Standing::Stale, 11, 1));
+        assert_eq!(admit(&mut sequence, 6, 1), (Standing::Anew, 1, 2));
+        assert_eq!(admit(&mut sequence, 7, 3), (Standing::Anew, 1, 3));
+    }
+}

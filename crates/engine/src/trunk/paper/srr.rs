@@ -317,3 +317,91 @@ impl<P: Packet> Receiver<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airbraid_units::Bytes;
+    use proptest::prelude::*;
+
+    /// A packet of this length.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Long(u64);
+
+    impl Packet for Long {
+        fn len(&self) -> Bytes {
+            Bytes::new(self.0)
+        }
+        fn flow_bucket(&self) -> u16 {
+            0
+        }
+    }
+
+    proptest! {
+        /// A marker says of a member's next turn what both ends come to by walking there.
+        #[test]
+        fn a_marker_says_where_the_next_turn_begins(
+            quantum in 1u32..3_000,
+            members in 1usize..5,
+            lens in prop::collection::vec(1u64..9_000, 1..40),
+        ) {
+            let mut turns = Turns::new(quantum, members);
+            let mut expected = vec![None; members];
+            for len in lens {
+                let member = turns.current;
+                if let Some(next) = expected[member].take() {
+                    prop_assert_eq!((turns.round, turns.counters[member]), next);
+                }
+                if turns.spend(len) {
+                    expected[member] = Some(turns.next_turn());
+                    turns.advance();
+                } else {
+                    expected[member] = Some((turns.round, turns.counters[member]));
+                }
+            }
+        }
+    }
+
+    fn receiver(members: u8) -> Receiver<Long> {
+        Receiver::new(Srr { quantum: 100, fifo_limit: 10, ..Srr::default() }, members)
+    }
+    fn mark(receiver: &mut Receiver<Long>, member: u8, round: u32) {
+        receiver.on_marker(Instant::ZERO, Member(member), (round, 0), &mut VecDeque::new());
+    }
+
+    /// Each of two thousand million rounds adds a quantum of 100 to each counter; nobody counts them one by one.
+    #[test]
+    fn rounds_in_which_nothing_can_come_are_leapt_over() {
+        let mut receiver = receiver(2);
+        [0, 1].into_iter().for_each(|member| mark(&mut receiver, member, 2_000_000_000));
+        assert_eq!(receiver.expects(), (Member(0), 2_000_000_000, 200_000_000_000));
+    }
+
+    /// The first member owes 9900 byte: in the round 50 it is passed over, having 100 for each round less that.
+    #[test]
+    fn a_member_in_debt_is_passed_over_behind_a_leap() {
+        let mut receiver = receiver(2);
+        receiver.on_frame(Instant::ZERO, Member(0), Long(10_000), &mut VecDeque::new());
+        [1, 0].into_iter().for_each(|member| mark(&mut receiver, member, 50));
+        assert_eq!(receiver.expects(), (Member(1), 50, 5_000));
+    }
+
+    /// Two members that hold one packet each, and a queue for two.
+    #[test]
+    fn a_queue_holds_as_many_as_it_may() {
+        let policy = PaperPolicy { member_limit: 1, queue_limit: 2, ..PaperPolicy::default() };
+        let mut sender = Sender::new(policy, Srr { quantum: 1, ..Srr::default() }, 2, 1);
+        let mut outputs = VecDeque::new();
+        (0..5).for_each(|_| sender.on_packet(Long(100), &mut outputs));
+        let counts = sender.counts();
+        assert_eq!((sender.queue_len(), counts.queue_drops, counts.queue_max, counts.sent), (2, 1, 2, 2));
+        assert_eq!((counts.sent_by_member.clone(), counts.markers), (vec![1, 1], 2));
+        let is_drop = |output: &&PaperOutput<Long>| matches!(output, PaperOutput::Drop(_, PaperDropReason::QueueFull));
+        assert_eq!(outputs.iter().filter(is_drop).count(), 1);
+        // The second member is free, and it is the first one's turn.
+        sender.on_finished(Member(1), &mut outputs);
+        assert_eq!(sender.queue_len(), 2);
+        sender.on_finished(Member(0), &mut outputs);
+        assert_eq!((sender.queue_len(), sender.counts().sent), (0, 4));
+    }
+}

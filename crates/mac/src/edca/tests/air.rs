@@ -6,6 +6,7 @@ use super::super::{
     AccessCategory, AgreementFrame, AgreementSetup, Allocation, Content, Edca, EdcaConfig, Emlsr, MpduSet, MultiLink,
     PeerTraits, Ppdu, RequestLink,
 };
+use super::tally::Tally;
 use crate::frame::{Address, Frame, FrameKind};
 use crate::service::{MacInput, MacOutput, Msdu, Outcome};
 use airbraid_engine::{Machine, Packet, Stream, Wake, step};
@@ -104,6 +105,12 @@ pub struct Air {
     /// Whether stations are driven for each packet, even where nothing follows from it.
     pub drives_always: bool,
     pub now: Instant,
+    /// The sequence number of the last frame to all.
+    pub last_to_all: Option<u16>,
+    /// Whether each null frame was sent before.
+    pub nulls: Vec<bool>,
+    /// The doings of each station.
+    pub tallies: Vec<Tally>,
     /// One line for each transmission, delivery and report.
     pub timeline: String,
     /// Deliveries: station or device, sender, packet.
@@ -188,6 +195,9 @@ impl Air {
             is_early: false,
             drives_always: false,
             now: Instant::ZERO,
+            last_to_all: None,
+            nulls: vec![],
+            tallies: vec![Tally::default(); n],
             timeline: String::new(),
             delivered: vec![],
             outcomes: vec![],
@@ -332,6 +342,12 @@ impl Air {
         let packet = Payload { id, size: 1_500, priority: category.priority() };
         let to = Address(to * self.links as u32);
         self.schedule(at, Event::Tell(from * self.links, Msdu { to, packet }));
+    }
+
+    /// A packet for all.
+    pub fn send_to_all(&mut self, at: Instant, from: usize, id: u32, category: AccessCategory) {
+        let packet = Payload { id, size: 1_500, priority: category.priority() };
+        self.schedule(at, Event::Tell(from * self.links, Msdu { to: Address::BROADCAST, packet }));
     }
 
     pub fn run(&mut self, end: Instant) {
@@ -578,6 +594,7 @@ impl Air {
 
     fn drive(&mut self, station: usize, input: Option<MacInput<Payload>>) {
         let (mut outputs, device) = (vec![], self.device(station));
+        input.iter().for_each(|input| self.tallies[station].on_input(input));
         self.lend(station);
         self.wakes[station] = step(&mut self.stations[station], self.now, input, |output| outputs.push(output));
         self.lend(station);
@@ -598,11 +615,18 @@ impl Air {
 
     fn carry_out(&mut self, station: usize, output: MacOutput<Payload>) {
         let me = self.name(station);
+        self.tallies[station].on_output(&output);
         match output {
             MacOutput::Transmit { frame, at, airtime, .. } => {
                 *self.counts.entry(word(frame.kind)).or_default() += 1;
+                if frame.to == Address::BROADCAST {
+                    self.last_to_all = Some(frame.sequence);
+                }
                 let id = frame.payload.map_or(String::new(), |payload| format!(" {}", payload.id));
                 let is_null = frame.kind == FrameKind::Data && frame.payload.is_none();
+                if is_null {
+                    self.nulls.push(frame.retry);
+                }
                 let null = if frame.power_management { " null PM=1" } else { " null PM=0" };
                 let id = if is_null { null.to_owned() } else { id };
                 let nav = frame.nav.as_micros();

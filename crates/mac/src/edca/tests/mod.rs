@@ -2,7 +2,13 @@
 
 mod agreements;
 mod air;
+mod links;
+mod numbers;
+mod plan;
+mod queues;
 mod recipient;
+mod sequences;
+mod tally;
 
 use super::{AccessCategory, Allocation, EdcaConfig, Emlsr, Repair, RequestLink, Vector};
 use crate::frame::FrameKind;
@@ -273,6 +279,9 @@ fn check_until(end: u64, mut air: Air, packets: &[Sending]) -> Result<(), TestCa
     for (station, device) in air.stations.iter().zip(air.devices.iter().map(Some).chain(std::iter::repeat(None))) {
         prop_assert_eq!((station.queue_len(), station.holding()), (0, 0));
         prop_assert_eq!(device.map_or((0, 0), |device| (device.queue_len(), device.holding())), (0, 0));
+    }
+    for (station, tally) in air.stations.iter().zip(&air.tallies) {
+        tally.check(station)?;
     }
     for references in &air.references {
         prop_assert!(references.is_empty(), "kept {:?}", references);

@@ -234,3 +234,13 @@ fn combinations_that_the_standard_lacks_are_refused_with_what_is_near() {
         assert!(refused.contains(said), "{refused}");
     }
 }
+
+#[test]
+fn parts_have_their_names() {
+    assert_eq!(Format::ALL.map(Format::name), ["802.11n", "802.11ac", "802.11ax", "802.11be"]);
+    assert_eq!(Band::ALL.map(Band::name), ["2.4 GHz", "5 GHz", "6 GHz"]);
+    assert_eq!([Coding::Bcc, Coding::Ldpc].map(Coding::name), ["bcc", "ldpc"]);
+    assert_eq!(Ltf::ALL.map(Ltf::name), ["1x", "2x", "4x"]);
+    assert_eq!(Padding::ALL.map(|padding| padding.time().as_nanos()), [0, 8_000, 16_000, 20_000]);
+    assert_eq!(Width::ALL.map(Width::mhz), [20, 40, 80, 160, 320]);
+}

@@ -647,4 +647,163 @@ mod tests {
         });
         assert_eq!(full, [false, false, true]);
     }
+
+    /// A recovery saves the window before it, or the greatest since.
+    #[test]
+    fn the_window_before_trouble_is_saved() {
+        let mut bbr = begun();
+        let mut saves = |phase, mode, window| {
+            (bbr.phase, bbr.mode) = (phase, mode);
+            bbr.save_window(window);
+            bbr.prior_window
+        };
+        assert_eq!((saves(Phase::Open, Mode::Startup, 50), saves(Phase::Disorder, Mode::Bandwidth, 30)), (50, 30));
+        assert_eq!((saves(Phase::Recovery, Mode::Bandwidth, 20), saves(Phase::Loss, Mode::Bandwidth, 60)), (30, 60));
+        assert_eq!((saves(Phase::Open, Mode::RoundTrip, 4), saves(Phase::Open, Mode::Drain, 4)), (60, 4));
+    }
+
+    fn ack_in(phase: Phase, lost: u64, pipe: u64) -> Ack {
+        Ack {
+            now: at(0),
+            delivered: 77,
+            acked: 3,
+            lost,
+            sample: None,
+            rtt: None,
+            prior_pipe: pipe,
+            pipe,
+            busy_until: at(0),
+            phase,
+        }
+    }
+
+    /// A recovery begins with what is in the network and what has arrived, answers each arrival, and gives the window
+    /// back at its end.
+    #[test]
+    fn in_a_recovery_what_arrives_leaves() {
+        let mut bbr = begun();
+        bbr.save_window(100);
+        let mut window = 100;
+        assert!(bbr.recover(&mut window, &ack_in(Phase::Recovery, 5, 60)));
+        assert_eq!((window, bbr.round_end), (63, 77));
+        assert!(bbr.recover(&mut window, &ack_in(Phase::Recovery, 2, 70)));
+        assert_eq!(window, 73, "as many as leave and are there");
+        window = 90;
+        assert!(bbr.recover(&mut window, &ack_in(Phase::Recovery, 2, 50)));
+        assert_eq!(window, 88, "less what is lost");
+        bbr.conserves = false;
+        assert!(!bbr.recover(&mut window, &ack_in(Phase::Recovery, 0, 95)));
+        assert_eq!(window, 88, "after a round trip it is left alone");
+        assert!(!bbr.recover(&mut window, &ack_in(Phase::Open, 0, 50)));
+        assert_eq!((window, bbr.phase), (100, Phase::Open));
+        assert!(!bbr.recover(&mut window, &ack_in(Phase::Disorder, 200, 50)));
+        assert_eq!(window, 1, "one at least");
+        // From a timeout into a recovery it begins as from anywhere else.
+        bbr.phase = Phase::Loss;
+        assert!(bbr.recover(&mut window, &ack_in(Phase::Recovery, 0, 9)) && window == 12);
+    }
+
+    /// Below its target, or before the initial window has come, it grows by what arrives; a full pipe ends at the
+    /// target.
+    #[test]
+    fn a_window_grows_to_its_target() {
+        let next = |is_full, window, delivered| {
+            let mut bbr = begun();
+            // The product is unknown: the initial window of 10.
+            (bbr.least, bbr.is_full, bbr.phase) = (None, is_full, Phase::Open);
+            let target = bbr.with_bursts(10);
+            let ack = Ack { delivered, ..ack_in(Phase::Open, 0, 5) };
+            (bbr.next_window(window, &ack), target)
+        };
+        let target = next(false, 1, 0).1;
+        assert_eq!((next(false, target - 1, 77).0, next(false, target, 77).0), (target + 2, target));
+        assert_eq!((next(false, target, 9).0, next(false, target, 10).0), (target + 3, target));
+        assert_eq!((next(true, target - 1, 77).0, next(true, target - 4, 77).0), (target, target - 1));
+        assert_eq!(next(false, 0, 77).0, WINDOW_MIN);
+        let mut bbr = begun();
+        bbr.mode = Mode::RoundTrip;
+        let idle = Ack { acked: 0, ..ack_in(Phase::Open, 0, 5) };
+        assert_eq!((bbr.next_window(100, &idle), bbr.next_window(2, &idle)), (WINDOW_MIN, 2));
+        bbr.mode = Mode::Bandwidth;
+        assert_eq!(bbr.next_window(100, &idle), 100);
+    }
+
+    /// At 1 a gain lasts for the least round trip; above, until the network holds so much or loses; below, until it
+    /// holds the product.
+    #[test]
+    fn a_gain_lasts_until_it_has_had_its_effect() {
+        let goes = |gain: u64, us: u64, lost: u64, pipe: u64| {
+            let mut bbr = begun();
+            (bbr.mode, bbr.cycle, bbr.cycle_at) = (Mode::Bandwidth, 3, at(0));
+            bbr.rates.push_back((0, (10 << RATE_UNIT) / 1_000));
+            bbr.pacing_gain = gain;
+            let ack =
+                Ack { now: at(us), lost, prior_pipe: pipe, busy_until: at(us), ..ack_in(Phase::Open, lost, pipe) };
+            bbr.go_round(&ack);
+            assert_eq!(bbr.cycle_at == at(us), bbr.cycle == 4);
+            bbr.cycle == 4
+        };
+        assert_eq!((goes(UNIT, 20_000, 0, 0), goes(UNIT, 20_001, 0, 999)), (false, true));
+        let (up, down) = (CYCLE[0], CYCLE[1]);
+        let mut bbr = begun();
+        bbr.rates.push_back((0, (10 << RATE_UNIT) / 1_000));
+        bbr.mode = Mode::Bandwidth;
+        bbr.cycle = 3;
+        let (full, product) = (bbr.in_network(up), bbr.in_network(UNIT));
+        // With a gain above one what a burst adds counts.
+        let more = full - bbr.burst();
+        assert_eq!((goes(up, 20_001, 0, more - 1), goes(up, 20_001, 0, more)), (false, true));
+        assert_eq!((goes(up, 20_001, 1, 0), goes(up, 20_000, 1, more)), (true, false));
+        assert_eq!((goes(down, 1, 0, product), goes(down, 1, 0, product + 1)), (true, false));
+        assert!(goes(down, 20_001, 0, product + 1));
+        let mut last = begun();
+        (last.mode, last.cycle, last.pacing_gain) = (Mode::Bandwidth, 7, UNIT);
+        last.go_round(&Ack { now: at(20_001), ..ack_in(Phase::Open, 0, 0) });
+        assert_eq!(last.cycle, 0, "the last is followed by the first");
+    }
+
+    /// Three bursts more, to an even number; two more in the first phase of a cycle.
+    #[test]
+    fn a_window_has_room_for_bursts() {
+        let with = |mode, cycle| {
+            let mut bbr = begun();
+            (bbr.mode, bbr.cycle, bbr.pacing_rate) = (mode, cycle, ONE_AT_ONCE - 1);
+            assert_eq!(bbr.burst(), 1);
+            [10, 11].map(|window| bbr.with_bursts(window))
+        };
+        assert_eq!(
+            [with(Mode::Bandwidth, 0), with(Mode::Bandwidth, 1), with(Mode::Startup, 0)],
+            [[16, 16], [14, 14], [14, 14]]
+        );
+        let burst = |pace: u64| {
+            let mut bbr = begun();
+            bbr.pacing_rate = pace;
+            bbr.burst()
+        };
+        assert_eq!([ONE_AT_ONCE, 1_024 * MSS * 5, u64::MAX].map(burst), [2, 5, BURST_MAX]);
+    }
+
+    /// Arrivals above the rate are counted from when they fall behind it, for five to ten round trips.
+    #[test]
+    fn arrivals_above_the_rate_are_counted() {
+        let mut bbr = begun();
+        // 10 segments a millisecond.
+        bbr.rates.push_back((0, (10 << RATE_UNIT) / 1_000));
+        let sample = Some(Sample { delivered: 1, prior: 0, interval: Some(RTT), is_limited: true });
+        let come = |bbr: &mut Bbr, us: u64, acked: u64, window: u64| {
+            let ack = Ack { now: at(us), acked, sample, ..ack_in(Phase::Open, 0, 5) };
+            bbr.learn_excess(window, &ack);
+            (bbr.epoch_acked, bbr.excess[bbr.excess_index])
+        };
+        assert_eq!(come(&mut bbr, 0, 30, 1_000), (30, 30));
+        // After a millisecond 10 are expected, of which there were 30 and come 20.
+        assert_eq!(come(&mut bbr, 1_001, 20, 1_000), (50, 40));
+        assert_eq!(come(&mut bbr, 2_001, 20, 45), (70, 45), "no more than the window");
+        // 70 have come by 7 ms, as many as are expected: it begins again.
+        assert_eq!(come(&mut bbr, 7_101, 5, 1_000), (5, 45));
+        bbr.is_round_start = true;
+        let rounds = [(); 5].map(|()| come(&mut bbr, 7_101, 1, 1_000).1);
+        assert_eq!((rounds[3], rounds[4], bbr.excess_index), (45, 10, 1), "the fifth begins the other count");
+        assert_eq!(bbr.excess, [45, 10]);
+    }
 }

@@ -214,4 +214,89 @@ mod tests {
         cubic.on_loss(100);
         assert_eq!((cubic.on_loss(80), cubic.last_max), (56, 80 * 1_741 / 2_048));
     }
+
+    /// The curve at hand-worked times. The plateau is 400, the window 380: K = cbrt(20 1024 / 410) = 3.683 s, or 3771
+    /// units.
+    #[test]
+    fn the_number_for_one_segment_of_growth_is_that_of_the_curve() {
+        let count = |least_s: u64| {
+            let mut cubic = Cubic::default();
+            cubic.on_loss(400);
+            cubic.least_delay = Some(Duration::from_secs(least_s));
+            let count = cubic.count(Instant::ZERO + Duration::from_secs(50), 380, 1);
+            assert_eq!((cubic.origin, cubic.k), (400, 3_771));
+            count
+        };
+        // The target is 400 less 0.4 (K - t)^3: 7.7 at 1 s, 0.1 at 3 s; and more by 0.9 at 5 s, 4.97 at 6 s.
+        assert_eq!([1, 3, 5, 6].map(count), [380 / 13, 380 / 20, 380 / 20, 380 / 24]);
+    }
+
+    /// Without a loss it grows by a twentieth a round trip at least, by the curve where that is faster, and never by
+    /// more than half.
+    #[test]
+    fn before_a_loss_it_grows_from_where_it_is() {
+        let count = |least_s: u64, cwnd: u64| {
+            let mut cubic = Cubic { least_delay: Some(Duration::from_secs(least_s)), ..Cubic::default() };
+            cubic.count(Instant::ZERO + Duration::from_secs(50), cwnd, 1)
+        };
+        // 0.4 t^3: 0.4 after a second, 25.6 after four, 400 after ten.
+        assert_eq!([(1, 100), (4, 100), (10, 100), (10, 4_000)].map(|(s, cwnd)| count(s, cwnd)), [20, 4, 2, 10]);
+    }
+
+    /// At its target, or above, it waits for a hundred windows.
+    #[test]
+    fn at_the_curve_it_all_but_stands_still() {
+        let mut cubic = Cubic::default();
+        cubic.on_loss(400);
+        cubic.least_delay = Some(Duration::from_secs(3));
+        let at = |ms: u64| Instant::ZERO + Duration::from_secs(50) + Duration::from_millis(ms);
+        assert_eq!(cubic.count(at(0), 380, 1), 19);
+        assert_eq!([400, 500].map(|cwnd| cubic.count(at(cwnd), cwnd, 1)), [40_000, 50_000]);
+    }
+
+    /// An unchanged window is computed again after more than a 32nd of a second, a changed one after 4 ms.
+    #[test]
+    fn the_curve_is_followed_now_and_then() {
+        let at = |us: u64| Instant::ZERO + Duration::from_secs(50) + Duration::from_micros(us);
+        let renewed = |cwnd: u64, us: u64| {
+            let mut cubic = Cubic { least_delay: Some(Duration::from_secs(4)), ..Cubic::default() };
+            cubic.count(at(0), 100, 1);
+            cubic.count(at(us), cwnd, 1);
+            cubic.last_time == at(us)
+        };
+        assert_eq!([31_250, 31_251].map(|us| renewed(100, us)), [false, true]);
+        assert_eq!([3_999, 4_000].map(|us| renewed(101, us)), [false, true]);
+    }
+
+    /// Delays of the first second after a recovery do not count.
+    #[test]
+    fn delays_right_behind_a_recovery_do_not_count() {
+        let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
+        let mut cubic = Cubic::default();
+        cubic.begin(at(0), 1);
+        cubic.on_loss(100);
+        cubic.count(at(1_000), 70, 1);
+        let delay = Duration::from_millis(30);
+        assert!(!cubic.on_delay(at(1_999), (1, 2), 70, false, delay) && cubic.least_delay.is_none());
+        cubic.on_delay(at(2_000), (1, 2), 70, false, delay);
+        assert_eq!(cubic.least_delay, Some(delay));
+        cubic.on_delay(at(2_001), (1, 2), 70, false, delay * 2);
+        assert_eq!(cubic.least_delay, Some(delay), "the least");
+        // A silence moves the epoch on, not beyond the present.
+        cubic.on_silence(at(5_000), at(4_000));
+        assert_eq!(cubic.epoch, Some(at(2_000)));
+        cubic.on_silence(at(5_000), at(0));
+        assert_eq!(cubic.epoch, Some(at(5_000)));
+    }
+
+    /// A window of 8 takes 15 segments for Reno's estimate to grow by one; the last of a step is not counted yet.
+    #[test]
+    fn renos_estimate_grows_by_one_for_fifteen_eighths_of_a_window() {
+        let after = |acked: u64| {
+            let mut cubic = Cubic { acked, reno: 8, count: 100, ..Cubic::default() };
+            cubic.keep_up_with_reno(8);
+            (cubic.reno, cubic.acked, cubic.count)
+        };
+        assert_eq!([15, 16, 30, 31].map(after), [(8, 15, 100), (9, 1, 8), (9, 15, 8), (10, 1, 4)]);
+    }
 }

@@ -102,4 +102,34 @@ mod tests {
         assert_eq!(round(16, 2_500, 45_000), None);
         assert_eq!(round(16, 2_500, 45_001), Some(9));
     }
+
+    /// A round ends with what was sent when it began: its train and its delays are forgotten, and what was found stays.
+    #[test]
+    fn a_round_ends_behind_its_last_segment() {
+        let at = |us_: u64| Instant::ZERO + us(us_);
+        let mut hystart = HyStart::default();
+        hystart.begin_round(at(0), 1_000);
+        assert!(!hystart.on_ack(at(1_000), (1_000, 9_000), 20, us(40_000), us(40_000)));
+        assert_eq!((hystart.round_end, hystart.samples), (1_000, 1), "the last of the round");
+        hystart.on_ack(at(2_000), (1_001, 9_000), 20, us(50_000), us(40_000));
+        assert_eq!((hystart.round_end, hystart.samples, hystart.round_start), (9_000, 1, at(2_000)));
+        assert_eq!(hystart.least, Some(us(50_000)), "those of the last round do not count");
+        hystart.found = true;
+        hystart.begin_round(at(3_000), 20_000);
+        assert!(hystart.found);
+    }
+
+    /// Gaps of 2 ms make a train, and half of 40 ms and 1 ms must be passed; growth counts from 4 to 16 ms.
+    #[test]
+    fn limits_belong_to_what_is_not_found() {
+        assert_eq!(round(16, 2_000, 40_000), Some(11), "22 ms");
+        assert_eq!(round(16, 2_001, 40_000), None);
+        let grown = |least: u64, delay: u64| {
+            let mut hystart = HyStart::default();
+            hystart.begin_round(Instant::ZERO, 1_000_000);
+            (1..=9).any(|n| hystart.on_ack(Instant::ZERO + us(n * 3_000), (n, 2), 16, us(delay), us(least)))
+        };
+        assert_eq!([14_000, 14_001].map(|delay| grown(10_000, delay)), [false, true], "4 ms at least");
+        assert_eq!([216_000, 216_001].map(|delay| grown(200_000, delay)), [false, true], "16 ms at most");
+    }
 }

@@ -84,4 +84,20 @@ mod tests {
         assert_eq!(prr.allowance(10, 9, 1, true), 1, "never beyond the threshold");
         assert_eq!(prr.allowance(10, 9, 0, true), 0, "nothing arrived");
     }
+
+    #[test]
+    fn at_the_threshold_nothing_more_leaves() {
+        let begun = |pipe, delivered| {
+            let mut prr = Prr { out: 3, ..Prr::new(20) };
+            prr.allowance(10, pipe, delivered, true)
+        };
+        assert_eq!((begun(10, 1), begun(9, 1)), (0, 1));
+        // Above it half of what has arrived, less what has left.
+        assert_eq!([6, 7, 8, 9].map(|delivered| begun(11, delivered)), [0, 1, 1, 2]);
+        // Below it as many as arrived and have not been answered, and one more.
+        assert_eq!([1, 3, 5].map(|delivered| begun(2, delivered)), [2, 4, 6]);
+        assert_eq!(Prr::default().allowance(10, 5, 3, true), 0, "no recovery");
+        assert_eq!(Prr::new(20).allowance(10, 11, 1, false), 1);
+        assert_eq!(Prr::new(40).allowance(10, 11, 1, false), 1, "the retransmission goes in any case");
+    }
 }

@@ -270,4 +270,99 @@ mod tests {
             assert_eq!(window.cwnd, grown, "{out} of 10 are out");
         }
     }
+
+    fn at(s: u64) -> Instant {
+        Instant::ZERO + Duration::from_secs(s)
+    }
+
+    /// Used once in a round trip is used until that is over, whatever leaves meanwhile.
+    #[test]
+    fn a_window_counts_as_used_for_a_round_trip() {
+        let mut window = window(Variant::Reno);
+        (window.cwnd, window.ssthresh) = (10, 5);
+        let rto = Duration::from_secs(1);
+        let mut sees = |out, (una, nxt), limited| {
+            window.validate(at(0), out, (una, nxt), limited, false, rto);
+            (window.is_used(), window.usage.most_out, window.usage.until)
+        };
+        assert_eq!(sees(10, (1, 100), true), (true, 10, 100));
+        assert_eq!(sees(12, (50, 120), false), (true, 10, 100), "the round trip is not over");
+        assert_eq!(sees(3, (100, 130), false), (false, 3, 130));
+        assert_eq!(sees(2, (110, 140), false), (false, 3, 130), "fewer");
+        assert_eq!(sees(4, (110, 140), false), (false, 4, 140), "more");
+        assert_eq!(sees(3, (120, 150), true), (true, 3, 150));
+    }
+
+    /// A timeout without being the limit, idle at its end: halfway to what was used, the initial window at least.
+    #[test]
+    fn only_a_window_that_was_idle_for_a_timeout_decays() {
+        let rto = Duration::from_secs(2);
+        let after = |seconds: u64, out, idle, cwnd| {
+            let mut window = window(Variant::Reno);
+            (window.cwnd, window.ssthresh) = (cwnd, 5);
+            window.validate(at(seconds), out, (1, 2), false, idle, rto);
+            (window.cwnd, window.ssthresh().unwrap())
+        };
+        assert_eq!(after(1, 20, true, 40), (40, 5), "a second");
+        assert_eq!(after(2, 20, false, 40), (40, 5), "it was not idle");
+        assert_eq!(after(2, 20, true, 40), (30, 30), "three quarters of 40 are the threshold");
+        assert_eq!(after(2, 4, true, 40), (25, 30));
+        assert_eq!(after(2, 4, true, 10), (10, 5), "the initial window");
+        assert_eq!(after(2, 4, true, 11), (10, 7));
+    }
+
+    /// The threshold stops slow start within an acknowledgement, and the rest counts as in avoidance.
+    #[test]
+    fn an_acknowledgement_may_end_slow_start_and_go_on() {
+        let mut window = window(Variant::Reno);
+        window.ssthresh = 12;
+        use_all(&mut window);
+        window.on_ack(at(0), 5);
+        assert_eq!((window.cwnd, window.count), (12, 3));
+        window.on_ack(at(0), 8);
+        assert_eq!((window.cwnd, window.count), (12, 11));
+        window.on_ack(at(0), 1);
+        assert_eq!((window.cwnd, window.count), (13, 0));
+        // What was saved for a larger window gives one at once.
+        (window.cwnd, window.count) = (5, 11);
+        (window.ssthresh, window.usage.limited) = (5, true);
+        window.on_ack(at(0), 1);
+        assert_eq!((window.cwnd, window.count), (6, 1));
+    }
+
+    /// A timeout leaves what is in the network and one more; an undone reduction gives back the greater of both.
+    #[test]
+    fn a_reduction_can_be_taken_back_if_it_is_remembered() {
+        for (remember, cwnd, ssthresh) in [(true, 20, 15), (false, 4, 10)] {
+            let mut window = window(Variant::Reno);
+            (window.cwnd, window.ssthresh) = (20, 8);
+            window.reduce(remember);
+            window.on_timeout(at(1), 3, 9);
+            assert_eq!((window.cwnd, window.ssthresh(), window.count), (4, Some(10), 0));
+            window.undo();
+            assert_eq!((window.cwnd, window.ssthresh()), (cwnd, Some(ssthresh)), "three quarters of 20");
+        }
+        let mut window = window(Variant::Reno);
+        window.end_reduction();
+        assert_eq!(window.cwnd, 10, "there is no threshold");
+        (window.cwnd, window.ssthresh) = (3, NONE);
+        window.reduce(true);
+        assert_eq!(window.ssthresh(), Some(2), "two at least");
+    }
+
+    /// Each timeout of silence halves it, the initial window at least; a silence of one timeout does nothing.
+    #[test]
+    fn a_silence_halves_the_window() {
+        let rto = Duration::from_secs(1);
+        let after = |seconds: u64, cwnd| {
+            let mut window = window(Variant::Reno);
+            window.cwnd = cwnd;
+            window.on_silence(at(10 + seconds), at(10), rto);
+            (window.cwnd, window.ssthresh())
+        };
+        assert_eq!(after(1, 80), (80, None));
+        // Two seconds are one timeout and one more that is not passed.
+        assert_eq!((after(2, 80).0, after(3, 80).0, after(4, 80).0, after(9, 80).0), (40, 20, 10, 10));
+        assert_eq!(after(9, 4).0, 4, "it is below the initial one");
+    }
 }

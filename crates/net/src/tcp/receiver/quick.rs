@@ -169,4 +169,62 @@ mod tests {
         assert!(quick.is_due(1, 1_448, 2), "its acknowledgement was lost or late");
         assert_eq!(quick.delay(Duration::from_millis(200), None), DELAY_MIN);
     }
+
+    #[test]
+    fn a_report_is_held_back_until_an_acknowledgement_goes() {
+        let mut quick = Quick::default();
+        let rtt = Some(Duration::from_millis(10));
+        (0..3).for_each(|_| assert!(quick.report_delay(rtt).is_zero()));
+        assert!(!quick.holds_report(), "those went at once");
+        quick.report_delay(rtt);
+        assert!(quick.holds_report());
+        quick.on_progress();
+        assert!(quick.holds_report(), "it is still to be sent");
+        quick.on_sent();
+        assert!(!quick.holds_report());
+        // A twentieth of the round trip, a millisecond at most; without a round trip at once.
+        let delays = [20, 40].map(|ms| {
+            let mut quick = Quick::default();
+            (0..4).map(|_| quick.report_delay(Some(Duration::from_millis(ms)))).last()
+        });
+        assert_eq!(delays, [Some(Duration::from_millis(1)); 2]);
+        assert!((0..9).all(|_| Quick::default().report_delay(None).is_zero()));
+    }
+
+    /// Half of the window's segments, from 2 to 16; one more where the window grew.
+    #[test]
+    fn as_many_go_at_once_as_half_of_the_window_holds() {
+        for (window, credit) in [(1_000, 2), (10_000, 5), (11_999, 5), (32_000, 16), (90_000, 16)] {
+            let mut quick = Quick::default();
+            quick.on_data(at(1), window, 1_000, RTO);
+            assert_eq!(quick.credit, credit, "{window}");
+            quick.on_growth();
+            assert_eq!(quick.credit, credit | 1);
+        }
+        // The last that goes at once sets the delay back.
+        let mut quick = Quick::default();
+        quick.on_data(at(1), 1_000, 1_000, RTO);
+        quick.on_expired(RTO);
+        quick.on_sent();
+        assert_eq!(quick.delay(RTO, None), DELAY_MIN * 2);
+        quick.on_sent();
+        assert_eq!((quick.credit, quick.delay(RTO, None)), (0, DELAY_MIN));
+        quick.on_sent();
+        assert_eq!(quick.credit, 0);
+    }
+
+    /// 20 ms: half and 20 ms more. Below the delay: half and the gap. From the delay on nothing; beyond the timeout the
+    /// sender has begun again.
+    #[test]
+    fn the_delay_changes_with_the_gap() {
+        let after = |gap: u64| {
+            let mut quick = Quick { delay: Duration::from_millis(100), last: at(1_000), ..Quick::default() };
+            quick.on_data(at(1_000 + gap), 65_535, 1_448, RTO);
+            (quick.delay.as_micros() / 1_000, quick.credit)
+        };
+        assert_eq!(
+            [0, 20, 21, 99, 100, 220, 221].map(after),
+            [(70, 0), (70, 0), (71, 0), (149, 0), (100, 0), (100, 0), (100, 16)]
+        );
+    }
 }

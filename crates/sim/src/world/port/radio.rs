@@ -151,8 +151,8 @@ impl RadioPort {
         }
     }
 
-    /// Gives a packet to an EDCA station, or a device of several, that is at work on its category and need not be driven
-    /// for it; hands it back otherwise.
+    /// Gives a packet to an EDCA station, or a device of several, that is at work on its category and need not be
+    /// driven for it; hands it back otherwise.
     #[inline]
     fn push_at_work(&mut self, msdu: service::Msdu<Msdu>, host: &mut Host<'_>) -> Result<(), service::Msdu<Msdu>> {
         match (&mut self.mac, self.device) {

@@ -254,3 +254,151 @@ fn where_the_hosts_link_takes_less_than_was_found_the_base_is_probed_at_once() {
     let due = path.machine.take_due(path.now, true);
     assert!(due.contains(&BASE) && due.iter().all(|size| *size < 1_300), "{due:?}");
 }
+
+fn ms(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+/// A machine that has found 1400 of 1500 byte at about 400 ms.
+fn settled() -> Plpmtu {
+    let mut path = Naive::new(1_500, 1_400, 0, 1);
+    path.has_traffic = false;
+    path.run(Duration::from_secs(5));
+    assert_eq!((path.machine.size(), path.machine.found()), (1_400, Some(1_400)));
+    path.machine
+}
+
+/// The base and the longest at once; the longest is given up only with its third loss, and what lies between is
+/// searched before that.
+#[test]
+fn a_size_is_given_up_with_its_third_loss() {
+    let mut machine = Plpmtu::new(ms(0), Some(1_500));
+    assert_eq!((&machine.take_due(ms(0), true)[..], machine.possible()), (&[1_500, BASE][..], 1_500));
+    assert_eq!(machine.wake(), Instant::MAX, "probes are on the way");
+    machine.on_lost(ms(20), 1_400);
+    assert_eq!(machine.wake(), Instant::MAX, "no such probe is");
+    machine.on_lost(ms(20), 1_500);
+    assert!(machine.take_wish() && !machine.take_wish(), "the host is asked once");
+    machine.on_came(ms(20), ms(0), BASE);
+    assert_eq!((machine.size(), machine.possible(), machine.wake()), (u64::from(BASE), 1_500, ms(20)));
+    // 1350 is the middle; of the sizes that paths have 1358 is the next.
+    assert_eq!(machine.take_due(ms(20), true)[..], [1_358]);
+    machine.on_lost(ms(40), 1_358);
+    assert_eq!(machine.possible(), 1_500, "1358 was lost once");
+    let mut now = 40;
+    // Whatever is probed above the base is lost.
+    while machine.possible() > u64::from(BASE) {
+        now = now.max(machine.wake().as_nanos() / 1_000_000) + 1;
+        assert!(now < 5_000);
+        for size in machine.take_due(ms(now), true) {
+            machine.on_lost(ms(now), size);
+        }
+    }
+    assert_eq!(machine.take_news(), Some(u64::from(BASE)));
+    assert_eq!((machine.take_news(), machine.found()), (None, Some(u64::from(BASE))));
+}
+
+/// A probe that was lost goes again 50 ms later, and three of the base make it search below.
+#[test]
+fn where_the_base_is_lost_three_times_it_searches_below() {
+    let mut machine = Plpmtu::new(ms(0), Some(1_500));
+    for (time, next) in [(0, 70), (70, 140)] {
+        let sizes = machine.take_due(ms(time), true);
+        assert_eq!(sizes.last(), Some(&BASE));
+        sizes.into_iter().for_each(|size| machine.on_lost(ms(time + 20), size));
+        assert_eq!((machine.wake(), machine.state), (ms(next), State::Base));
+        assert!(machine.take_due(ms(next - 1), true).is_empty());
+    }
+    machine.take_due(ms(140), true).into_iter().for_each(|size| machine.on_lost(ms(160), size));
+    assert_eq!((machine.state, machine.size()), (State::Error, u64::from(MIN)));
+    let next = machine.take_due(machine.wake(), true);
+    assert!(next.iter().all(|size| (MIN + 1..BASE).contains(size)) && next.len() == 1, "{next:?}");
+}
+
+/// Three long frames in a row, over 100 ms, put the size in doubt: it is probed, and dies with its third loss.
+#[test]
+fn a_size_in_doubt_is_probed_and_dies_with_its_third_loss() {
+    let lost = |machine: &mut Plpmtu, times: &[u64]| times.iter().for_each(|at| machine.on_frame(ms(*at), 1_400, true));
+    let doubts = |machine: &Plpmtu, at: u64| machine.wake() == ms(at);
+    for (times, is_doubted) in
+        [(&[9_000, 9_050, 9_100][..], true), (&[9_000, 9_050, 9_099], false), (&[9_000, 9_100], false)]
+    {
+        let mut machine = settled();
+        lost(&mut machine, times);
+        assert_eq!(doubts(&machine, *times.last().unwrap()), is_doubted, "{times:?}");
+    }
+    // One as long that comes ends the run, a shorter one does not; short ones do not count.
+    for (bytes, is_doubted) in [(1_400, false), (1_399, true)] {
+        let mut machine = settled();
+        lost(&mut machine, &[9_000, 9_050]);
+        machine.on_frame(ms(9_060), bytes, false);
+        lost(&mut machine, &[9_100]);
+        assert_eq!(doubts(&machine, 9_100), is_doubted, "{bytes}");
+    }
+    let mut machine = settled();
+    [9_000, 9_050, 9_100].into_iter().for_each(|at| machine.on_frame(ms(at), MIN, true));
+    assert!(!doubts(&machine, 9_100));
+    let mut machine = settled();
+    lost(&mut machine, &[9_000, 9_050, 9_100]);
+    for (at, size) in [(9_100, 1_400), (9_170, 1_400)] {
+        assert_eq!(machine.take_due(ms(at), true)[..], [1_400]);
+        machine.on_lost(ms(at + 20), size);
+        assert_eq!((machine.size(), machine.wake()), (1_400, ms(at + 70)), "once is no proof");
+    }
+    machine.take_due(ms(9_240), true);
+    machine.on_lost(ms(9_260), 1_400);
+    assert_eq!((machine.size(), machine.state), (u64::from(MIN), State::Base));
+    assert!(machine.take_wish());
+    // It is probed once more with the base, and a shorter size that is found is a black hole.
+    assert_eq!(machine.take_due(ms(9_260), true)[..], [1_400, BASE]);
+    assert_eq!(machine.black_holes(), 0);
+}
+
+/// Probes that never left are sent again 50 ms later; what is due later stays so.
+#[test]
+fn probes_that_did_not_leave_go_later() {
+    let mut machine = Plpmtu::new(ms(0), Some(1_500));
+    machine.take_due(ms(0), true);
+    machine.put_back(ms(10));
+    assert_eq!(machine.wake(), ms(60));
+    machine.put_back(ms(20));
+    assert_eq!(machine.wake(), ms(60), "it was not due yet");
+    machine.put_back(ms(60));
+    assert_eq!(machine.wake(), ms(110));
+}
+
+/// The host's link refuses a size: three losses at once. What was confirmed and is refused begins the search again.
+#[test]
+fn what_the_hosts_link_refuses_is_too_long() {
+    let mut machine = Plpmtu::new(ms(0), Some(1_500));
+    machine.take_due(ms(0), true);
+    machine.on_too_long(ms(1), 1_500);
+    assert_eq!((machine.possible(), machine.size()), (1_499, u64::from(MIN)));
+    machine.on_came(ms(20), ms(0), BASE);
+    assert_eq!(machine.state, State::Searching);
+    let mut machine = settled();
+    machine.on_too_long(ms(9_000), 1_401);
+    assert_eq!((machine.size(), machine.state), (1_400, State::SearchComplete), "it is not more than was found");
+    machine.on_too_long(ms(9_000), 1_400);
+    assert_eq!((machine.size(), machine.state, machine.wake()), (u64::from(MIN), State::Base, ms(9_000)));
+    assert_eq!(machine.take_due(ms(9_000), true)[..], [BASE], "and not the size that it was");
+}
+
+/// Another path: nothing of the last one counts, and what left before says nothing.
+#[test]
+fn on_another_path_nothing_is_known() {
+    let mut machine = settled();
+    machine.on_hint(1_350);
+    machine.begin(ms(9_000));
+    assert_eq!((machine.size(), machine.possible(), machine.wake()), (u64::from(MIN), 1_500, ms(9_000)));
+    assert_eq!(machine.take_due(ms(9_000), true)[..], [1_500, BASE]);
+    machine.on_came(ms(9_010), ms(8_999), 1_500);
+    assert_eq!(machine.size(), u64::from(MIN));
+    // A silence keeps the size in mind; it is probed in place of the longest.
+    let mut machine = settled();
+    machine.restart(ms(9_000));
+    assert_eq!(machine.take_due(ms(9_000), true)[..], [1_400, BASE]);
+    machine.on_came(ms(9_020), ms(9_000), 1_400);
+    machine.on_came(ms(9_020), ms(9_000), BASE);
+    assert_eq!(machine.size(), 1_400);
+}

@@ -208,3 +208,119 @@ impl<P: Share> Sender<P> {
         (start..self.members.len()).chain(0..start).find(is_free)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Packet;
+    use airbraid_units::{Bytes, Duration};
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Named(u32);
+
+    impl Packet for Named {
+        fn len(&self) -> Bytes {
+            Bytes::new(1_000)
+        }
+        fn flow_bucket(&self) -> u16 {
+            0
+        }
+    }
+    impl Share for Named {
+        fn share(&self) -> Self {
+            *self
+        }
+    }
+
+    struct End {
+        sender: Sender<Named>,
+        outputs: VecDeque<PaperOutput<Named>>,
+    }
+
+    impl End {
+        /// Three members that hold one packet each, a queue for two, a window of six.
+        fn new() -> Self {
+            let policy = PaperPolicy { member_limit: 1, queue_limit: 2, ..PaperPolicy::default() };
+            let config = Jkm { window: 6, sender_timeout: Duration::from_millis(200), ..Jkm::default() };
+            Self { sender: Sender::new(policy, config, 3, 1), outputs: VecDeque::new() }
+        }
+        /// Members and numbers of what was sent.
+        fn sent(&mut self) -> Vec<(u8, u32)> {
+            let of = |output| match output {
+                PaperOutput::Transmit { header, .. } => Some((header.member.0, header.number.0)),
+                _ => None,
+            };
+            self.outputs.drain(..).filter_map(of).collect()
+        }
+        fn packets(&mut self, ids: std::ops::Range<u32>) {
+            ids.for_each(|id| self.sender.on_packet(at(0), Named(id), &mut self.outputs));
+        }
+        fn finish(&mut self, ms: u64, member: u8) -> Vec<(u8, u32)> {
+            self.sender.on_finished(at(ms), Member(member), &mut self.outputs);
+            self.sent()
+        }
+        fn ack(&mut self, ms: u64, next: u32, missing: &[u32]) -> Vec<(u8, u32)> {
+            let mut holes = Missing::default();
+            missing.iter().for_each(|number| assert!(holes.push(SeqNum(*number))));
+            self.sender.on_ack(at(ms), 1, SeqNum(next), holes, &mut self.outputs);
+            self.sent()
+        }
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn members_take_turns_and_what_finds_no_room_is_dropped() {
+        let mut end = End::new();
+        end.packets(0..7);
+        let dropped = end.outputs.iter().filter(|output| matches!(output, PaperOutput::Drop(..))).count();
+        assert_eq!((end.sent(), dropped), (vec![(0, 1), (1, 2), (2, 3)], 2));
+        let counts = end.sender.counts();
+        assert_eq!((counts.queue_drops, counts.queue_max, end.sender.queue_len(), counts.sent), (2, 2, 2, 3));
+        assert_eq!((end.finish(1, 1), end.finish(2, 0)), (vec![(1, 4)], vec![(0, 5)]));
+        assert_eq!((end.sender.counts().sent_by_member.clone(), end.sender.counts().sent), (vec![2, 2, 1], 5));
+        // Two are free now: the turn goes on behind the last that was given one.
+        assert_eq!((end.finish(3, 2), end.finish(4, 0)), (vec![], vec![]));
+        end.packets(10..11);
+        assert_eq!(end.sent(), [(2, 6)]);
+    }
+
+    #[test]
+    fn nothing_new_is_sent_beyond_the_window() {
+        let mut end = End::new();
+        end.packets(0..5);
+        end.sent();
+        [(1, 0), (2, 1), (3, 2)].into_iter().for_each(|(ms, member)| {
+            end.finish(ms, member);
+        });
+        end.packets(5..8);
+        end.sent();
+        [(4, 0), (5, 1), (6, 2)].into_iter().for_each(|(ms, member)| {
+            end.finish(ms, member);
+        });
+        assert_eq!((end.sender.counts().sent, end.sender.queue_len()), (6, 2), "six are not acknowledged");
+        assert_eq!(end.ack(7, 8, &[]), [], "a number beyond those that were sent is no answer");
+        assert_eq!(end.ack(8, 3, &[]).len(), 2);
+        assert_eq!((end.sender.counts().sent, end.sender.base), (8, SeqNum(3)));
+    }
+
+    /// A packet that is missing goes again, once, unless its member still holds it; the oldest goes again by itself
+    /// after 200 ms.
+    #[test]
+    fn what_is_missing_goes_again() {
+        let mut end = End::new();
+        end.packets(0..3);
+        end.sent();
+        assert_eq!(end.ack(1, 1, &[1]), [], "its member is still trying");
+        assert_eq!((end.finish(2, 0), end.sender.wake().map(|wake| wake.at)), (vec![], Some(at(202))));
+        assert_eq!((end.ack(3, 1, &[1, 1]), end.sender.counts().resends), (vec![(0, 1)], 1));
+        assert_eq!((end.finish(5, 0), end.ack(6, 1, &[7])), (vec![], vec![]), "there is no such number");
+        end.sender.on_timeout(at(204), &mut end.outputs);
+        assert_eq!(end.sent(), []);
+        end.sender.on_timeout(at(205), &mut end.outputs);
+        assert_eq!((end.sent(), end.sender.counts().resends), (vec![(0, 1)], 2));
+        assert!(end.sender.wake().is_none(), "a member has it");
+    }
+}
