@@ -13,6 +13,7 @@ own, each with its standard deviation; all stand at one place, as there. The run
 import argparse
 import json
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -194,10 +195,14 @@ def allowed(case, what, theirs):
     return max(own, 2 * theirs[1] / max(theirs[0], 1e-9))
 
 
+def drawn_cases():
+    """All cases."""
+    return json.loads(pathlib.Path(__file__).with_name("ns3-drawn.json").read_text(encoding="utf-8"))
+
+
 def cases(options):
     """The cases that are asked for."""
-    drawn = json.loads(pathlib.Path(__file__).with_name("ns3-drawn.json").read_text(encoding="utf-8"))
-    return [case for case in drawn if options.only in (None, case["group"])]
+    return [case for case in drawn_cases() if options.only in (None, case["group"])]
 
 
 def speeds(options):
@@ -219,9 +224,12 @@ def speeds(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--airbraid", default="target/release/airbraid", help="the command")
-    parser.add_argument("--only", help="cases of this group")
+    groups = list(dict.fromkeys(case["group"] for case in drawn_cases()))
+    parser.add_argument("--only", choices=groups, metavar="GROUP", help=f"cases of one group: {', '.join(groups)}")
     parser.add_argument("--speed", action="store_true", help="prints speeds in place of values")
     options = parser.parse_args()
+    if not shutil.which(options.airbraid):
+        parser.error(f"{options.airbraid} is no command; `make build` makes target/release/airbraid")
     if options.speed:
         return speeds(options)
     print("| case | what | ns-3.44 | airbraid | deviation | allowed |  |\n|---|---|---|---|---|---|---|")

@@ -195,6 +195,7 @@ struct Crowd {
 /// A set of radios, a bit for each; the last word has one.
 type RadioSet = Vec<u64>;
 
+/// Puts a radio into a set.
 fn insert(set: &mut RadioSet, radio: usize) {
     let word = radio / 64;
     if word >= set.len() {
@@ -387,11 +388,11 @@ impl<W: Write> FrameLog<W> {
 
     /// Somebody else's reception of a transmission ends.
     pub fn overheard(&mut self, end: Instant, frame: u64, radio: usize, result: Reception) {
+        self.flush_crowds(end);
         let is_same = |crowd: &&mut Crowd| crowd.frame == frame && crowd.result == result;
         if let Some(crowd) = self.crowds.iter_mut().rev().find(is_same) {
             return insert(&mut crowd.radios, radio);
         }
-        self.flush_crowds(end);
         let mut radios = self.spare.pop().unwrap_or_default();
         insert(&mut radios, radio);
         self.crowds.push_back(Crowd { at: end, frame, result, radios });
@@ -488,5 +489,58 @@ impl Known<'_> {
             Self::Before => 8,
             Self::Packet(_) => 16,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The end of the only block of a log in which two frames begin and radios overhear them: for each how long after
+    /// that \[us\], which frame and which radio.
+    fn block(overheard: &[(u64, u64, usize)]) -> Vec<u8> {
+        let shape = Shape {
+            kind: 0,
+            channel: 1,
+            size: 14,
+            rate: 10,
+            airtime: Duration::ZERO,
+            nav: Duration::ZERO,
+            dozes: false,
+            mpdus: 0,
+        };
+        let (peer, access) = (Some(1), FrameAccess::Response);
+        let frame = SentFrame { radio: 0, peer, shape, seq: None, retry: false, access, packet: None };
+        let (mut out, zero) = (Vec::new(), Instant::ZERO);
+        let mut log = FrameLog::new(&mut out, b"{}");
+        let numbers = [0, 1].map(|_| log.transmission(zero, zero, &frame));
+        for (us, number, radio) in overheard {
+            log.overheard(zero + Duration::from_micros(*us), numbers[*number as usize], *radio, Reception::Ok);
+        }
+        log.finish(b"");
+        out.truncate(out.len() - 4);
+        out
+    }
+
+    #[test]
+    fn all_who_hear_a_frame_are_one_record() {
+        // New: one run behind three radios, of two.
+        assert!(block(&[(1, 0, 3), (5, 0, 4)]).ends_with(&[0, 1, 3, 2]));
+        // In between they hear another, and are the same: the first set of the block.
+        let both = block(&[(1, 0, 3), (1, 1, 3), (5, 0, 4), (5, 1, 4)]);
+        assert!(both.windows(4).any(|part| part == [0, 1, 3, 2]) && both.ends_with(&[1]));
+        assert_eq!(both.len(), block(&[(1, 0, 3), (5, 0, 4)]).len() + 4);
+    }
+
+    #[test]
+    fn who_hears_a_frame_much_later_is_a_record_of_its_own() {
+        assert!(block(&[(1, 0, 3), (12, 0, 4)]).ends_with(&[0, 1, 4, 1]));
+    }
+
+    #[test]
+    fn a_set_is_written_as_its_runs() {
+        let mut set = RadioSet::new();
+        [130, 0, 1, 63, 64, 65].into_iter().for_each(|radio| insert(&mut set, radio));
+        assert_eq!(runs(&set), [[0, 2], [61, 3], [64, 1]]);
     }
 }

@@ -63,7 +63,7 @@ pub struct FrameText<'a> {
     pub kind: &'static str,
     /// Index of the receiver among the timeline's names; `None`: all that hear it.
     pub peer: Option<usize>,
-    /// Its columns behind these ([`Timeline::columns`]).
+    /// Its columns behind these ([`Timeline::heard`]).
     pub columns: &'a [u8],
 }
 
