@@ -41,8 +41,12 @@ fn unknown(path: &str) -> Complaint {
     if let Some(now) = renamed(path) {
         return Complaint::new(format!("`{path}` is an old name"), format!("it is `{now}` now"));
     }
-    let mut forms: Vec<String> = FAMILIES.iter().map(|family| format!("{}.METRIC", family.path())).collect();
-    forms.dedup();
+    let mut forms: Vec<String> = Vec::new();
+    for form in FAMILIES.iter().map(|family| format!("{}.METRIC", family.path())) {
+        if !forms.contains(&form) {
+            forms.push(form);
+        }
+    }
     Complaint::new(format!("`{path}` is no metric"), format!("metrics are {}, drops.REASON", forms.join(", ")))
 }
 

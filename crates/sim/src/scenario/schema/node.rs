@@ -21,14 +21,14 @@ pub(super) fn read(views: &[View<'_>], defaults: Option<&Table>) -> Vec<Node> {
 
 fn one(view: &View<'_>, defaults: Option<&Table>, pool: &mut RadioPool) -> Node {
     let name = view.name();
-    let place = view.optional("position", "the origin", pair::<Metres>);
+    let position = view.optional("position", "the origin", place);
     let mobility = mobility(view);
     let radios = radios(view, defaults, pool);
-    if place.is_none() && !radios.is_empty() && view.find("position").is_none() {
+    if position.is_none() && !radios.is_empty() && view.find("position").is_none() {
         let message = format!("node `{name}` has radios but no place");
         view.cx.complain(view.place, Complaint::new(message, "add position = [\"0 m\", \"0 m\"]"));
     }
-    let position = place.map_or_else(Position::default, |(x, y)| Position { x, y });
+    let position = position.unwrap_or_default();
     Node { name, position, mobility, radios, routes: Vec::new(), host: host(view) }
 }
 
@@ -46,6 +46,33 @@ fn host(view: &View<'_>) -> Host {
     if is_real { attach.unwrap_or(Host::Trunk) } else { Host::Simulated }
 }
 
+/// Furthest place from the origin, in either direction: half of the way round the Earth. The plane is flat.
+pub(super) const FURTHEST: Metres = Metres(2e7);
+
+/// What is said of a place beyond.
+pub(super) const TOO_FAR: &str = "that is further than anything on Earth";
+
+/// Fastest movement: that of light. \[m/s\]
+const FASTEST: Speed = Speed(299_792_458.0);
+
+/// A place: east and north of the origin.
+fn place(value: &Value) -> Result<Position, Complaint> {
+    let (x, y): (Metres, Metres) = pair(value)?;
+    if x.0.abs().max(y.0.abs()) > FURTHEST.0 {
+        return Err(Complaint::new(TOO_FAR, "write at most \"20000 km\""));
+    }
+    Ok(Position { x, y })
+}
+
+/// A velocity: towards east and north.
+fn velocity(value: &Value) -> Result<(Speed, Speed), Complaint> {
+    let (x, y): (Speed, Speed) = pair(value)?;
+    if x.0.abs().max(y.0.abs()) > FASTEST.0 {
+        return Err(Complaint::new("that is faster than light", "write for example [\"1.5 m/s\", \"0 m/s\"]"));
+    }
+    Ok((x, y))
+}
+
 /// Two quantities: east and north.
 fn pair<Q: Quantity>(value: &Value) -> Result<(Q, Q), Complaint> {
     match reader::list(value)? {
@@ -58,7 +85,7 @@ fn pair<Q: Quantity>(value: &Value) -> Result<(Q, Q), Complaint> {
 }
 
 fn mobility(view: &View<'_>) -> Mobility {
-    let velocity = view.optional("velocity", "it stays", pair::<Speed>);
+    let velocity = view.optional("velocity", "it stays", velocity);
     let waypoints = view.optional("waypoints", "it stays", reader::list);
     match (velocity, waypoints) {
         (None, None) => Mobility::Static,
@@ -87,12 +114,12 @@ fn waypoints(view: &View<'_>, points: &[Value]) -> Vec<(Instant, Position)> {
         };
         let inner = View::new(view.cx, format!("{}.waypoints.{i}", view.path), point.place, Some(table));
         let at = inner.required("at", "\"10 s\"", quantity::<Duration>);
-        let to = inner.required("position", "[\"0 m\", \"0 m\"]", pair::<Metres>);
-        if let (Some(at), Some((x, y))) = (at, to) {
+        let to = inner.required("position", "[\"0 m\", \"0 m\"]", place);
+        if let (Some(at), Some(to)) = (at, to) {
             let at = Instant::ZERO.saturating_add(at);
             let ascends = read.last().is_none_or(|(before, _)| *before < at);
             inner.require(ascends, "at", || "the times of waypoints must ascend".to_owned(), "put them in order");
-            read.push((at, Position { x, y }));
+            read.push((at, to));
         }
         inner.finish();
     }

@@ -95,6 +95,9 @@ fn needed(view: &View<'_>, key: &'static str) -> u32 {
 
 fn length(value: &Value) -> Result<Metres, Complaint> {
     let span: Metres = quantity(value)?;
+    if span.0 > node::FURTHEST.0 {
+        return Err(Complaint::new(node::TOO_FAR, "write for example \"250 m\""));
+    }
     if span.0 > 0.0 { Ok(span) } else { Err(Complaint::new("nodes stand apart", "write for example \"250 m\"")) }
 }
 

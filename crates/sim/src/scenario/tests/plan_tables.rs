@@ -116,4 +116,6 @@ fn wrong_expectations_are_refused_at_the_option() {
     }
     let told = set(&list, &["expect.flow.f.goodput.min=1 bit/s"]).unwrap_err();
     assert!(told.contains("there are several expectations of `flow.f.goodput`"), "{told}");
+    let forms = set(BASE, &["expect.foo=1"]).unwrap_err();
+    assert_eq!(forms.matches("trunk.NAME.FROM.METRIC").count(), 1, "{forms}");
 }

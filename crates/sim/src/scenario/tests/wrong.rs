@@ -146,6 +146,22 @@ fn a_number_beyond_its_type_is_told_its_range() {
 }
 
 #[test]
+fn places_and_speeds_are_of_this_world() {
+    tells(
+        &with("\"100 m\"", "\"1e300 m\""),
+        "t.toml:14:12: that is further than anything on Earth at `[\"1e300 m\", \"0 m\"]`: write at most \"20000 km\"",
+    );
+    assert!(errors(&with("\"100 m\"", "\"-20001 km\"")).contains("further than anything on Earth"));
+    assert_eq!(errors(&with("\"100 m\"", "\"-20000 km\"")), "no error");
+    let moving = |speed: &str| with("name = \"b\"", &format!("name = \"b\"\nvelocity = [\"0 m/s\", \"{speed}\"]"));
+    tells(
+        &moving("3e8 m/s"),
+        "t.toml:14:12: that is faster than light at `[\"0 m/s\", \"3e8 m/s\"]`: write for example [\"1.5 m/s\", \"0 m/s\"]",
+    );
+    assert_eq!(errors(&moving("7900 m/s")), "no error");
+}
+
+#[test]
 fn what_is_not_toml_is_told_where() {
     let (place, _) = first("schema = 1\ntitle = \"open\nquestion = 3\n");
     assert_eq!(place.split(':').next(), Some("2"));
