@@ -1,11 +1,10 @@
 //! Warnings about settings that the author may not have meant: `explain` shows them, nothing is refused.
 
 use super::schema::standard_name;
-use super::spec::{Mac, Mobility, Node, Radio, Spec, Transport};
+use super::spec::{Mac, Mobility, Node, Radio, Spec};
 use crate::phy::Threshold;
 use airbraid_mac::phy::Standard;
-use airbraid_net::tcp::Profile;
-use airbraid_units::{Bytes, Duration};
+use airbraid_units::Duration;
 use std::collections::BTreeSet;
 
 /// Channels of 802.11b and g are 5 MHz apart and 20 to 22 MHz wide.
@@ -17,8 +16,6 @@ const LAST_CHANNEL: u32 = 14;
 const POWER_MAX: f64 = 30.0;
 /// Channels of 5 MHz that 802.11a has somewhere (802.11-2020, annex E): 5.0, 5.2 to 5.3, 5.5 to 5.7, 5.8 and 4.9 GHz.
 const CHANNELS_5_GHZ: [std::ops::RangeInclusive<u32>; 5] = [7..=16, 34..=64, 100..=144, 149..=177, 184..=196];
-/// The largest window without scaling (RFC 9293).
-const WINDOW_UNSCALED: Bytes = Bytes::new(65_535);
 /// Largest number of nodes whose pairs are checked.
 const NODES_MAX: usize = 512;
 
@@ -29,7 +26,6 @@ pub(crate) fn of(spec: &Spec) -> Vec<String> {
     strong(spec, &mut warnings);
     foreign_channels(spec, &mut warnings);
     unlike_errors(spec, &mut warnings);
-    old_over_tunnels(spec, &mut warnings);
     if spec.nodes.len() <= NODES_MAX {
         unreachable(spec, &mut warnings);
         same_place(spec, &mut warnings);
@@ -108,24 +104,6 @@ fn unlike_errors(spec: &Spec, warnings: &mut Vec<String>) {
             warnings.push(format!(
                 "radios `{name}` and `{other}` on channel {} have different `error`: that of the receiving radio counts",
                 radio.channel
-            ));
-        }
-    }
-}
-
-/// TCP by the RFCs with a large window where the queue of a trunk over links drops packets early: without RACK and with
-/// timeouts of a second it carries half of what hosts of today do, over one link already.
-fn old_over_tunnels(spec: &Spec, warnings: &mut Vec<String>) {
-    if spec.trunks.iter().all(|trunk| trunk.links().is_none()) {
-        return;
-    }
-    for flow in &spec.flows {
-        let Transport::Tcp(tcp) = flow.transport else { continue };
-        if tcp.profile == Profile::Rfc && tcp.receive_buffer > WINDOW_UNSCALED {
-            warnings.push(format!(
-                "flow `{}`: TCP of profile `rfc` with a window of {} loses rate to timeouts behind a tunnel's queue; \
-                 hosts of today have `profile = \"linux\"`",
-                flow.name, tcp.receive_buffer
             ));
         }
     }

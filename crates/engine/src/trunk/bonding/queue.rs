@@ -23,6 +23,8 @@ const QUANTUM: i64 = 1_514;
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Multiple of the target from which on a delay is acted on at once, chosen: slow start would double it again.
 const MUCH: u64 = 3;
+/// Intervals after which a flow is told to slow down as if for the first time (RFC 8289, section 5.5).
+const RECENT: u64 = 16;
 /// Pause after which a flow begins again: longer than any round trip.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Time by which a held packet may leave late by a slower member: hosts and radios send in bursts of that length.
@@ -46,14 +48,19 @@ pub struct Waiting<P> {
     pub is_held: bool,
 }
 
-/// The delay control of one flow.
+/// The delay control of one flow (RFC 8289, section 5).
 #[derive(Clone, Copy, Debug, Default)]
 struct Control {
     /// Time at which the delay will have been too long for an interval.
     above_at: Option<Instant>,
-    /// Time of the next drop or mark, while the flow is told to slow down.
-    next_at: Option<Instant>,
+    /// Whether the flow is being told to slow down.
+    is_telling: bool,
+    /// Time of the next drop or mark, or of that which would have come next.
+    next_at: Instant,
+    /// Drops or marks of this row.
     count: u32,
+    /// What `count` was when the row began.
+    began_with: u32,
     /// Number of packets to drop or mark.
     due: u32,
 }
@@ -62,36 +69,46 @@ impl Control {
     /// The flow's first packet leaves after `waited`; `bytes` wait behind it.
     fn on_taken(&mut self, now: Instant, waited: Duration, step: &Step, bytes: u64) {
         if waited < step.target || bytes <= QUANTUM as u64 {
-            *self = Self { count: self.count, ..Self::default() };
+            (self.above_at, self.is_telling, self.due) = (None, false, 0);
             return;
         }
         let interval = step.rtt.max(INTERVAL);
-        match (self.above_at, self.next_at) {
+        match self.above_at {
             // A flow that has just begun doubles its window each round trip: it is told at once.
-            (None, _) if waited > step.target * MUCH => self.begin(now, interval),
-            (None, _) => self.above_at = Some(now.saturating_add(interval)),
-            (Some(at), None) if now >= at || waited > step.target * MUCH => self.begin(now, interval),
-            (Some(_), Some(at)) if now >= at => {
-                self.count = self.count.saturating_add(1);
-                self.suffer(at, interval);
+            None if waited > step.target * MUCH => self.begin(now, waited, interval),
+            None => self.above_at = Some(now.saturating_add(interval)),
+            Some(at) if !self.is_telling => {
+                if now >= at || waited > step.target * MUCH {
+                    self.begin(now, waited, interval);
+                }
             }
-            _ => {}
+            Some(_) if now >= self.next_at => {
+                self.count = self.count.saturating_add(1);
+                self.suffer(self.next_at, waited, interval);
+            }
+            Some(_) => {}
         }
     }
 
     /// The delay has been too long for too long.
-    fn begin(&mut self, now: Instant, interval: Duration) {
+    fn begin(&mut self, now: Instant, waited: Duration, interval: Duration) {
         self.above_at = Some(now);
-        // The rate of drops starts a little below the last one (RFC 8289, section 5.4).
-        self.count = if self.count > 2 { self.count - 2 } else { 1 };
-        self.suffer(now, interval);
+        self.is_telling = true;
+        // Drops begin as often as was needed the last time, if that was not long ago.
+        let needed = self.count - self.began_with;
+        let is_recent = now.saturating_since(self.next_at) < interval * RECENT;
+        self.count = if is_recent { needed.max(1) } else { 1 };
+        self.began_with = self.count;
+        self.suffer(now, waited, interval);
     }
 
-    /// One packet is dropped or marked, and the next one in `interval / sqrt(count)`.
-    fn suffer(&mut self, from: Instant, interval: Duration) {
+    /// One packet is dropped or marked, and the next one in `interval / sqrt(count)` after its sender can know. It is
+    /// the last that waits, so that the receiver misses it as late as the others have left.
+    fn suffer(&mut self, from: Instant, waited: Duration, interval: Duration) {
         self.due = 1;
         let root = (u64::from(self.count) << 16).isqrt().max(1);
-        self.next_at = Some(from.saturating_add(Duration::from_nanos((interval.as_nanos() << 8) / root)));
+        let spacing = Duration::from_nanos((interval.as_nanos() << 8) / root);
+        self.next_at = from.saturating_add(spacing).saturating_add(waited);
     }
 }
 
@@ -479,14 +496,19 @@ mod tests {
             control.due
         };
         assert_eq!([0, 99_999, 100_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
-        assert_eq!([199_999, 200_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
-        assert_eq!([270_700, 270_720].map(|us| due(us, TARGET, 10_000)), [0, 1], "70.7 ms");
-        assert_eq!([328_400, 328_600].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms");
-        // It ends with the delay, or where no more than one packet waits; the next row begins two before.
-        assert_eq!(due(329_000, TARGET - Duration::from_micros(1), 10_000), 0);
-        assert_eq!([400_000, 499_999, 500_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
-        assert_eq!([570_700, 570_720].map(|us| due(us, TARGET, 10_000)), [0, 1], "the second of a row");
-        assert_eq!([580_000, 700_000, 799_999].map(|us| due(us, TARGET, 1_514)), [0, 0, 0]);
+        // The next after what waits has left, 30 ms, and the interval.
+        assert_eq!([229_999, 230_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
+        assert_eq!([330_700, 330_720].map(|us| due(us, TARGET, 10_000)), [0, 1], "70.7 ms later");
+        assert_eq!([418_400, 418_600].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms later");
+        // It ends with the delay, or where no more than one packet waits. The next row begins with the three that
+        // followed the first of this one.
+        assert_eq!(due(419_000, TARGET - Duration::from_micros(1), 10_000), 0);
+        assert_eq!([490_000, 589_999, 590_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
+        assert_eq!([677_700, 677_900].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms later");
+        assert_eq!([700_000, 900_000, 999_999].map(|us| due(us, TARGET, 1_514)), [0, 0, 0]);
+        // After 16 intervals all is forgotten: the next row begins with one.
+        assert_eq!([2_600_000, 2_700_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
+        assert_eq!([2_829_999, 2_830_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
     }
 
     #[test]
@@ -505,7 +527,7 @@ mod tests {
             control.on_taken(at(ms), MS * waited, &step, 10_000);
             assert_eq!(control.due, due, "{ms} ms");
         }
-        assert_eq!(control.next_at, Some(at(399)));
+        assert_eq!(control.next_at, at(490));
     }
 
     #[test]
