@@ -59,7 +59,7 @@ struct Control {
     next_at: Instant,
     /// Drops or marks of this row.
     count: u32,
-    /// What `count` was when the row began.
+    /// The value of `count` when the row began.
     began_with: u32,
     /// Number of packets to drop or mark.
     due: u32,

@@ -49,7 +49,7 @@ fn host(view: &View<'_>) -> Host {
 /// Furthest place from the origin, in either direction: half of the way round the Earth. The plane is flat.
 pub(super) const FURTHEST: Metres = Metres(2e7);
 
-/// What is said of a place beyond.
+/// Complaint about a place beyond.
 pub(super) const TOO_FAR: &str = "that is further than anything on Earth";
 
 /// Fastest movement: that of light. \[m/s\]
