@@ -17,7 +17,7 @@ impl<P: Packet + Copy> Traffic<P> {
     /// The receiving end of the agreement with a peer, made at its first data or request.
     #[inline]
     pub fn recipient(&mut self, from: Address, tid: u8) -> &mut Recipient<P> {
-        let (index, window) = (from.0 as usize, self.window);
+        let (index, window) = (from.0 as usize, self.window_with(from).max(1));
         if index >= self.recipients.len() {
             self.recipients.resize_with(index + 1, Default::default);
         }

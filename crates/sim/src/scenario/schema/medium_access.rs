@@ -72,7 +72,8 @@ pub(super) fn basic_rates(view: &View<'_>, standard: Standard) -> Vec<Rate> {
     view.read("basic_rates", Rates(&default).to_string(), "1 Mbit/s as in ns-2; OFDM: the mandatory rates", |value| {
         let rates: Vec<Rate> = reader::list(value)?.iter().map(|v| one_rate(v, standard)).collect::<Result<_, _>>()?;
         if rates.is_empty() {
-            return Err(Complaint::new("there must be a basic rate", "write [\"1 Mbit/s\"]"));
+            let help = format!("write [\"{}\"]", standard.rates()[0].bit_rate);
+            return Err(Complaint::new("there must be a basic rate", help));
         }
         let shown = Rates(&rates).to_string();
         given = Some(rates);

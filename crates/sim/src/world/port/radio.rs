@@ -208,7 +208,7 @@ impl RadioPort {
     fn drive_link(&mut self, (device, place): (DeviceId, u8), input: Option<MacInput<Msdu>>, host: &mut Host<'_>) {
         let (radio, now) = (self.radio, host.now);
         let incoming = match input {
-            Some(MacInput::Busy) if host.devices[device].shared.is_coupled() => host.medium.incoming(radio),
+            Some(MacInput::Busy) if host.devices[device].shared.wants_beginnings() => host.medium.incoming(radio),
             _ => None,
         };
         let from = match &input {
@@ -216,8 +216,8 @@ impl RadioPort {
             _ => None,
         };
         self.borrow(device, host);
-        if let (Some((from, end)), RadioMac::Edca(mac)) = (incoming, &mut self.mac) {
-            mac.on_incoming(from.address(), end);
+        if let (Some((from, kind, end)), RadioMac::Edca(mac)) = (incoming, &mut self.mac) {
+            mac.on_incoming(from.address(), kind, end);
         }
         let wake = self.mac.step(now, input, |output| {
             host.devices[device].count_output(place, &output);
