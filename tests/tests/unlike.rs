@@ -66,6 +66,22 @@ fn an_access_point_sends_to_a_narrow_station_in_its_channel() {
     }
 }
 
+/// The signal-to-noise ratio of what a narrow station sends is that in its own channel.
+#[test]
+fn rate_control_by_signals_goes_by_the_channel_that_both_have() {
+    let of = |width: u32| {
+        let path = r#"path_loss = { model = "log_distance", exponent = 5 }, power = "0 dBm""#;
+        format!(r#"standard = "802.11ax", width = "{width} MHz", error = "sinr", rate_control = "ideal", {path}"#)
+    };
+    let far = |ap: u32| {
+        let text = pair(&of(ap), &of(20), true).replace(r#"["1 m", "0 m"]"#, r#"["5 m", "0 m"]"#);
+        goodput(&result(&text), "data")
+    };
+    let alike = far(20);
+    assert!((20.0..110.0).contains(&alike), "{alike} Mbit/s are an end of the scale");
+    is_as(far(80), alike);
+}
+
 #[test]
 fn a_station_with_one_antenna_gets_one_stream() {
     let of = |streams: u32| format!(r#"standard = "802.11ax", streams = {streams}"#);
@@ -79,6 +95,20 @@ fn the_shorter_window_of_both_ends_holds() {
     for down in [true, false] {
         is_as(carried(&of(8), &of(256), down), carried(&of(8), &of(8), down));
         is_as(carried(&of(256), &of(8), down), carried(&of(8), &of(8), down));
+    }
+}
+
+/// An agreement has two ends: with a station without A-MPDUs there is none, and nothing is handed up out of order.
+#[test]
+fn a_station_without_a_mpdus_gets_single_ones() {
+    let on = r#"standard = "802.11ax", error = { ber = 1e-5 }"#;
+    let off = format!(r#"{on}, ampdu = "off""#);
+    for down in [true, false] {
+        for ends in [[on, &off], [&off, on]] {
+            let result = result(&pair(ends[0], ends[1], down));
+            is_as(goodput(&result, "data"), carried(&off, &off, down));
+            assert_eq!(result.flows[0].reordered, 0);
+        }
     }
 }
 
@@ -115,6 +145,6 @@ mode = "emlsr"
     );
     let result = result(&text);
     let [up, down] = ["up", "down"].map(|flow| goodput(&result, flow));
-    assert!(up + down > 550e6, "{up} and {down}");
+    assert!(up + down > 550.0, "{up} and {down}");
     assert!(up.min(down) > up.max(down) / 3.0, "{up} and {down}");
 }

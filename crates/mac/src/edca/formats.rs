@@ -39,7 +39,8 @@ impl Formats {
     pub fn new(config: &EdcaConfig) -> Self {
         let mut formats =
             Self { grades: Vec::new(), families: Vec::new(), kinds: Kinds::default(), of_kind: Vec::new() };
-        formats.add(config, (config.data, config.aggregation.window));
+        let own = Kind::of(config);
+        formats.add(config, (own.data, own.window));
         formats
     }
 
@@ -58,6 +59,8 @@ impl Formats {
 
     fn add(&mut self, config: &EdcaConfig, common: (Vector, u16)) -> usize {
         let (data, window) = common;
+        // Without agreements no block acknowledgement follows, whatever its length.
+        let window = if window == 0 { config.aggregation.window } else { window };
         let mut grades = Grade::all(config, &data, window);
         let (first, whole) = (self.grades.len(), grades.len());
         Grade::add_narrower(&mut grades, config, window);

@@ -1,7 +1,7 @@
 //! Kinds of stations, by what they can receive, and the format and window that two of them have in common: what both
 //! learn from each other's HT, VHT, HE and EHT Capabilities when they associate (802.11-2020, 9.4.2 and 10.25.2).
 
-use super::config::{EdcaConfig, reference_rate, window_max};
+use super::config::{AggregationConfig, AgreementSetup, EdcaConfig, reference_rate, window_max};
 use super::frames::Vector;
 use crate::frame::Address;
 use crate::phy::OFDM_RATES;
@@ -14,7 +14,8 @@ pub struct Kind {
     /// The format in which it sends: its standard, the width of its channel and its streams are those that it can
     /// receive; it can receive every MCS of the standard.
     pub data: Vector,
-    /// The longest window of its agreements.
+    /// The longest window of its agreements; 0: it has none, for it has no A-MPDUs. One that is asked by frames says so
+    /// itself.
     pub window: u16,
 }
 
@@ -32,7 +33,9 @@ struct Known {
 impl Kind {
     /// The kind of a station.
     pub fn of(config: &EdcaConfig) -> Self {
-        Self { data: config.data, window: config.aggregation.window }
+        let AggregationConfig { ampdu, setup, window, .. } = config.aggregation;
+        let has_none = ampdu.is_none() && setup == AgreementSetup::Given;
+        Self { data: config.data, window: if has_none { 0 } else { window } }
     }
 
     /// The format of data from `own` to this kind: the older of both standards, the narrower channel, the fewer

@@ -256,11 +256,8 @@ impl<P: Packet + Copy> Traffic<P> {
         (start, window): (u16, u16),
         outputs: &mut VecDeque<MacOutput<P>>,
     ) -> Option<u16> {
-        if !self.has_agreements {
-            return None;
-        }
         let own = self.window_with(from);
-        if own == 0 {
+        if own == 0 || !self.has_agreements {
             return None;
         }
         // 0: the originator leaves the choice to the recipient (9.4.1.13).

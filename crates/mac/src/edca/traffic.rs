@@ -479,7 +479,7 @@ impl<P: Packet + Copy> Traffic<P> {
 
     fn add_queue(&mut self, to: Address, tid: u8, link: LinkId) {
         let window = self.window_with(to);
-        let is_wanted = self.has_agreements && to != Address::BROADCAST && window > 0;
+        let is_wanted = self.has_agreements && window > 0 && to != Address::BROADCAST;
         let is_agreed = is_wanted && !self.is_by_frames;
         let peer = self.peers.get(to);
         let links = peer.map_or(Links::of(link), |peer| peer.reached_by(tid));

@@ -316,6 +316,14 @@ impl Medium {
     pub fn signal_to_noise(&self, radio: RadioId, power: f64) -> Db {
         Db(10.0 * libm::log10(power / self.radios[radio].limits.noise))
     }
+    /// The same of a frame of another radio: to the noise in the channel that both have in common.
+    pub fn signal_to_noise_of(&self, radio: RadioId, from: RadioId, power: f64) -> Db {
+        let (own, others) = (self.radios[radio].wide.units, self.radios[from].wide.units);
+        if others >= own {
+            return self.signal_to_noise(radio, power);
+        }
+        self.signal_to_noise(radio, power * own as f64 / others as f64)
+    }
 
     /// The radios that a radio senses on its channel, as they stood when it last transmitted.
     pub fn sensed_by(&self, radio: RadioId) -> impl Iterator<Item = RadioId> {
@@ -553,7 +561,10 @@ impl Medium {
     pub fn on_ending(&mut self, now: Instant, id: TransmissionId, ended: &Transmission, hearer: Hearer) -> Ending {
         let Self { radios, transmissions, error_rates, spectrum, secondary, .. } = self;
         // One of a narrower channel fills that.
-        let sent_in = ended.narrowed.or_else(|| radios[ended.from].wide.width().filter(|_| !hearer.is_whole));
+        let sent_in = match ended.narrowed {
+            None if !hearer.is_whole => radios[ended.from].wide.width(),
+            narrowed => narrowed,
+        };
         let radio = &mut radios[hearer.radio];
         if radio.settles {
             let on_air = |lock| if lock == id { Some(ended) } else { transmissions[lock].as_deref() };

@@ -9,9 +9,7 @@ use crate::scenario::frequency::Frequency;
 use crate::scenario::reader::{self, View, quantity};
 use crate::scenario::spec::{Mac, Node};
 use crate::scenario::tree::{Data, Value};
-use airbraid_mac::edca::{
-    AccessCategory, AgreementSetup, Bandwidth, EdcaConfig, FunctionConfig, Repair, Vector, WINDOW_MAX,
-};
+use airbraid_mac::edca::{AccessCategory, AgreementSetup, Bandwidth, EdcaConfig, FunctionConfig, Repair, Vector};
 use airbraid_mac::phy::{OFDM_RATES, Rate, Standard};
 use airbraid_mac::ppdu::{Band, Choice, Coding, Format, GuardInterval, Ltf, Mode, Padding, Rules, Width};
 use airbraid_mac::rate_control::RateControl;
@@ -351,7 +349,7 @@ fn aggregation(view: &View<'_>, config: &mut EdcaConfig, format: Format) {
     let largest = u32::from(aggregation.window);
     let message = || format!("{} has no window of {window} MPDUs", format.name());
     view.require((1..=largest).contains(&window), "block_ack_window", message, &format!("1 to {largest}"));
-    aggregation.window = window.clamp(1, u32::from(WINDOW_MAX)) as u16;
+    aggregation.window = window.clamp(1, largest) as u16;
     let usual = u32::from(aggregation.window);
     aggregation.ampdu_frames = view.count("ampdu_frames", usual, "as many as the window");
     let message = || "an A-MPDU has at least one MPDU".to_owned();

@@ -113,7 +113,8 @@ pub(super) fn retry_limit(view: &View<'_>, key: &'static str, default: Option<u3
 pub(super) fn rts_threshold(view: &View<'_>, default: Bytes) -> Bytes {
     let never = Bytes::new(u64::MAX);
     let mut threshold = default;
-    view.read("rts_threshold", default.to_string(), "above every frame: no RTS", |value| match &value.data {
+    let shown = if default == never { "off".to_owned() } else { default.to_string() };
+    view.read("rts_threshold", shown, "above every frame: no RTS", |value| match &value.data {
         Data::Text(word) if word == "off" => {
             threshold = never;
             Ok("off".to_owned())

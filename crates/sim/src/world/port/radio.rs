@@ -260,12 +260,13 @@ impl RadioPort {
     /// A frame has come without an error.
     #[inline]
     pub fn note_level(&mut self, from: Address, power: f64, host: &Host<'_>) {
+        let (radio, sender) = (self.radio, RadioId::of(from));
         if let Some(mac) = self.mac.signal_controlled() {
-            let snr = host.medium.signal_to_noise(self.radio, power);
+            let snr = host.medium.signal_to_noise_of(radio, sender, power);
             mac.on_signal(from, (snr.0 * 100.0) as i32);
         }
         if let Some(levels) = &mut self.levels {
-            levels.note(host.now, power, |power| host.medium.signal_to_noise(self.radio, power));
+            levels.note(host.now, power, |power| host.medium.signal_to_noise_of(radio, sender, power));
         }
     }
 
