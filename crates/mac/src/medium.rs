@@ -357,6 +357,7 @@ impl<M: Machine<Input = MacInput<Payload>, Output = MacOutput<Payload>>> Medium<
                 | MacOutput::DeliverRun { .. }
                 | MacOutput::AcknowledgedRun { .. }
                 | MacOutput::Listen(_)
+                | MacOutput::Announce(_)
                 | MacOutput::Discard { .. } => unreachable!("none of them sends PPDUs of several MPDUs"),
                 MacOutput::Transmit { frame, at, airtime, access } => {
                     let backoff = match access {

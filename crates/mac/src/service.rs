@@ -5,6 +5,7 @@
 
 use crate::edca::{MpduSet, Ppdu};
 use crate::frame::{Address, Channel, Frame};
+use crate::ppdu::Width;
 use airbraid_units::{Bytes, Duration, Instant, metrics};
 use std::ops::Range;
 use std::sync::Arc;
@@ -114,6 +115,8 @@ pub enum MacOutput<P> {
     /// hears of no energy. When it listens again, energy that is there is reported as [`MacInput::Busy`]; silence is
     /// not reported.
     Listen(bool),
+    /// RTS, MU-RTS and requests fill this part of a wide channel from now on, as the data that follow them.
+    Announce(Width),
     /// The station is committed to this transmission: nothing stops it any more.
     Transmit {
         frame: Frame<P>,

@@ -234,7 +234,9 @@ impl World {
                     assert!(self.done.insert(msdu.packet.0 / 3_000), "reported twice");
                     assert!(attempts <= 7 + 4 * 7);
                 }
-                MacOutput::Listen(_) | MacOutput::Tune { .. } => panic!("a station of one channel retunes"),
+                MacOutput::Listen(_) | MacOutput::Announce(_) | MacOutput::Tune { .. } => {
+                    panic!("a station of one channel retunes")
+                }
                 MacOutput::Deliver { .. } => {}
             }
         }

@@ -253,6 +253,7 @@ impl World {
                 | MacOutput::DeliverRun { .. }
                 | MacOutput::AcknowledgedRun { .. }
                 | MacOutput::Listen(_)
+                | MacOutput::Announce(_)
                 | MacOutput::Discard { .. } => panic!("it aggregates nothing"),
             }
         }

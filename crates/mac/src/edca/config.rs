@@ -230,7 +230,7 @@ impl EdcaConfig {
     pub(super) fn answer_rate(&self, vector: &Vector) -> Rate {
         let reference = match vector {
             Vector::NonHt(rate) => rate.bit_rate,
-            Vector::Mode(mode) => reference_rate(mode),
+            Vector::Mode(mode) => reference_rate(mode).bit_rate,
         };
         let basic = OFDM_RATES.iter().enumerate().filter(|(i, _)| self.basic_rates >> i & 1 == 1);
         let below = basic.map(|(_, rate)| rate).rfind(|rate| rate.bit_rate <= reference);
@@ -270,8 +270,8 @@ impl EdcaConfig {
     pub(super) fn ack_time(&self, vector: &Vector) -> Duration {
         self.answer_time(self.answer_rate(vector), CTS_SIZE)
     }
-    pub(super) fn block_ack_time(&self, vector: &Vector) -> Duration {
-        self.answer_time(self.answer_rate(vector), BlockAck::size(self.aggregation.window))
+    pub(super) fn block_ack_time(&self, vector: &Vector, window: u16) -> Duration {
+        self.answer_time(self.answer_rate(vector), BlockAck::size(window))
     }
 
     /// Airtime of a PSDU with data.
@@ -292,11 +292,14 @@ impl EdcaConfig {
         self.data_header + self.llc_header + packet - QOS_CONTROL
     }
 
-    /// The longest A-MSDU for which there is room: in an A-MPDU of HT the length of an MPDU has 12 bits (9.7.1).
-    pub(super) fn amsdu_max(&self) -> u64 {
-        let is_ht = matches!(&self.data, Vector::Mode(mode) if mode.choice().format == Format::Ht);
+    /// The longest A-MSDU in `vector`, if there are any, and for which there is room: in an A-MPDU of HT the length of
+    /// an MPDU has 12 bits (9.7.1).
+    pub(super) fn amsdu_max(&self, vector: &Vector) -> Option<u64> {
+        let Vector::Mode(mode) = vector else { return None };
+        let is_ht = mode.choice().format == Format::Ht;
         let most = if is_ht && self.aggregation.ampdu.is_some() { 4_095 } else { 11_454 };
-        most - self.data_header.as_u64().min(most)
+        let amsdu = self.aggregation.amsdu?.as_u64();
+        Some(amsdu.min(most - self.data_header.as_u64().min(most)))
     }
 
     /// Whether a PPDU takes all that the window of a multi-link device has left, as ns-3's do: no shares by link.
@@ -341,7 +344,7 @@ pub fn window_max(vector: &Vector) -> u16 {
 const MANDATORY_RATES: u16 = 0b1_0101;
 
 /// The longest A-MPDU of a format (19.4.4, 21.4.4, 27.4.4, 36.4.4): VHT's is that of the exponent 7.
-const fn ampdu_max(format: Format) -> Bytes {
+pub(super) const fn ampdu_max(format: Format) -> Bytes {
     match format {
         Format::Vht => Bytes::new(1_048_575),
         _ => format.psdu_max(),
@@ -349,7 +352,7 @@ const fn ampdu_max(format: Format) -> Bytes {
 }
 
 /// Non-HT reference rate by modulation and code rate (table 10-10).
-fn reference_rate(mode: &Mode) -> airbraid_units::BitRate {
+pub(super) fn reference_rate(mode: &Mode) -> Rate {
     let index = match mode.choice().mcs {
         0 => 0,
         1 => 2,
@@ -359,5 +362,5 @@ fn reference_rate(mode: &Mode) -> airbraid_units::BitRate {
         5 => 6,
         _ => 7,
     };
-    OFDM_RATES[index].bit_rate
+    OFDM_RATES[index]
 }

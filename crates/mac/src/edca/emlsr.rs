@@ -41,11 +41,23 @@ pub(super) struct OneRadio {
     place: Place,
     /// The links that have been told that they are blind.
     told: Links,
+    /// A link on which an initial control frame for the device arrives, and the end of that.
+    called: Option<(LinkId, Instant)>,
 }
 
 impl OneRadio {
     pub fn new(delays: Emlsr) -> Self {
-        Self { delays, place: Place::Listening, told: Links::default() }
+        Self { delays, place: Place::Listening, told: Links::default(), called: None }
+    }
+
+    /// An initial control frame for the device begins to arrive on a link, and ends then.
+    pub fn call(&mut self, link: LinkId, end: Instant) {
+        self.called = Some((link, end));
+    }
+    /// The end of an initial control frame that arrives on another link: until then this one begins no TXOP, or the
+    /// radio would not be there to answer.
+    pub fn called_until(&self, link: LinkId, now: Instant) -> Option<Instant> {
+        self.called.filter(|(other, end)| *other != link && now < *end).map(|(_, end)| end)
     }
 
     /// It goes to a link for an exchange.
@@ -153,6 +165,17 @@ mod tests {
         radio.tell(a);
         radio.listen();
         assert!(radio.must_tell(a) && radio.must_tell(b) && !radio.blinds(a));
+    }
+
+    #[test]
+    fn while_a_link_is_called_the_others_begin_nothing() {
+        let mut radio = OneRadio::new(DELAYS);
+        let [a, b] = [LinkId(0), LinkId(1)];
+        let us = |n| Instant::ZERO + Duration::from_micros(n);
+        assert_eq!(radio.called_until(b, us(0)), None);
+        radio.call(a, us(64));
+        assert_eq!([a, b].map(|link| radio.called_until(link, us(63))), [None, Some(us(64))]);
+        assert_eq!(radio.called_until(b, us(64)), None, "it has come, or it is lost");
     }
 
     #[test]

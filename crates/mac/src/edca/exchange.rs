@@ -168,21 +168,26 @@ impl<P: Packet + Copy> Edca<P> {
     /// The format of the next PPDU of a queue, in the part of the channel that is idle; `None` if all must be and is
     /// not. A TXOP keeps the part with which it began.
     fn pick(&mut self, at: Instant, id: QueueId, is_first: bool) -> Option<Pick> {
+        let (link, formats) = (&self.planner.link, &self.planner.formats);
+        let to = link.address(self.traffic.queue(id).to);
         if is_first {
             let widest = self.secondary.widest(at, self.planner.config.secondary_idle());
             self.halvings = self.secondary.halvings(widest);
-            if self.halvings > 0 && self.planner.config.bandwidth == Bandwidth::Static {
+            let least = formats.halvings(to);
+            if self.halvings > least && self.planner.config.bandwidth == Bandwidth::Static {
                 return None;
             }
+            if let Some(part) = self.secondary.enter(self.halvings.max(least)) {
+                self.outputs.push_back(MacOutput::Announce(part));
+            }
         }
-        let pick = self.rates.pick(at, self.planner.link.address(self.traffic.queue(id).to));
-        let link = &self.planner.link;
+        let pick = self.rates[formats.family(to)].pick(at, to);
         let (share, first_here) = match link.is_shared {
             true if self.planner.config.takes_whole_window() => (None, self.traffic.first_here(at, id, link.id)),
             true => (self.traffic.share_of(at, id, link.id), self.traffic.first_here(at, id, link.id)),
             false => (None, None),
         };
-        Some(Pick { grade: self.planner.halved(pick.grade, self.halvings), share, first_here, ..pick })
+        Some(Pick { grade: formats.place(to, pick.grade, self.halvings), share, first_here, ..pick })
     }
 
     fn send_broadcast(&mut self, id: QueueId, at: Instant, access: Access) {
@@ -247,7 +252,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// A link of a device sends a PPDU with `mpdus` MPDUs at `at`.
     fn note_use(&mut self, planned: &Planned<P>, mpdus: u64, at: Instant) {
         let (link, ppdu) = (self.planner.link.id, &planned.ppdu);
-        let time = planned.airtime + self.access_gap() + self.planner.config.block_ack_time(&ppdu.vector);
+        let time = planned.airtime + self.access_gap() + self.planner.block_ack_time(planned.grade);
         let (rate, mpdu) = (ppdu.vector.rate().bit_rate, Bytes::new(ppdu.header.size.as_u64() / mpdus.max(1)));
         let demand = self.traffic.demand(at + planned.airtime, link);
         let (access, mpdus) = (self.access_gap(), mpdus as u32);
@@ -288,7 +293,7 @@ impl<P: Packet + Copy> Edca<P> {
         if let Some(frame) = planned.ppdu.agreement() {
             return self.on_setup_acknowledged(now, planned.queue, frame);
         }
-        self.rates.on_result(planned.ppdu.header.to, self.planner.in_whole(planned.grade), 1, 1);
+        self.on_result(&planned, 1, 1);
         self.traffic.on_served(planned.queue, self.planner.link.id, 1);
         self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| true);
         self.go_on(now);
@@ -300,8 +305,7 @@ impl<P: Packet + Copy> Edca<P> {
         self.counts.block_acks += 1;
         if let Some(data) = planned.ppdu.data() {
             let came = data.mpdus().iter().filter(|mpdu| answer.acknowledges(mpdu.sequence)).count();
-            let grade = self.planner.in_whole(planned.grade);
-            self.rates.on_result(planned.ppdu.header.to, grade, data.mpdus().len() as u32, came as u32);
+            self.on_result(&planned, data.mpdus().len() as u32, came as u32);
             self.traffic.on_served(planned.queue, self.planner.link.id, came as u32);
         }
         let queue = self.traffic.queue_mut(planned.queue);
@@ -395,8 +399,7 @@ impl<P: Packet + Copy> Edca<P> {
                 put_back(self.traffic.queue_mut(planned.queue), data);
                 return self.end_txop(now, false);
             }
-            let grade = self.planner.in_whole(planned.grade);
-            self.rates.on_result(planned.ppdu.header.to, grade, data.mpdus().len() as u32, 0);
+            self.on_result(&planned, data.mpdus().len() as u32, 0);
             if awaited == Answer::BlockAck && self.planner.config.aggregation.repair == Repair::Request {
                 let queue = self.traffic.queue_mut(planned.queue);
                 queue.doubt(self.planner.link.id, planned.ppdu);
@@ -411,6 +414,13 @@ impl<P: Packet + Copy> Edca<P> {
     fn mpdu_limit(&self, id: QueueId) -> Option<u32> {
         let config = &self.planner.config;
         if self.traffic.queue(id).is_agreed { config.aggregation.retry_limit } else { config.retry_limit }
+    }
+
+    /// `acknowledged` of the `sent` MPDUs of a PPDU were acknowledged.
+    fn on_result(&mut self, planned: &Planned<P>, sent: u32, acknowledged: u32) {
+        let to = planned.ppdu.header.to;
+        let formats = &self.planner.formats;
+        self.rates[formats.family(to)].on_result(to, formats.in_whole(to, planned.grade), sent, acknowledged);
     }
 
     fn take_planned(&mut self) -> Option<Planned<P>> {

@@ -153,7 +153,8 @@ impl<P: Packet + Copy> Edca<P> {
                 | FrameKind::AddbaRequest
                 | FrameKind::AddbaResponse
         ) {
-            self.close(now, device, now + header.nav + self.silence() + delays.transition);
+            // Its TXOP ends with the answer to its last frame.
+            self.close(now, device, now + header.nav + delays.transition);
         }
     }
 

@@ -20,8 +20,10 @@ mod coupling;
 mod delivery;
 mod emlsr;
 mod exchange;
+mod formats;
 mod frames;
 mod function;
+mod kinds;
 mod link;
 mod listening;
 mod moving;
@@ -51,6 +53,7 @@ pub use config::{
 };
 pub use emlsr::Emlsr;
 pub use frames::{AgreementFrame, BlockAck, Content, DataMpdus, Mpdu, MpduSet, Ppdu, Vector, WINDOW_MAX};
+pub use kinds::{Kind, Kinds};
 pub use multi_link::MultiLink;
 pub use peer::PeerTraits;
 
@@ -67,7 +70,7 @@ use exchange::{State, Txop};
 use function::AccessFunction;
 use listening::Listening;
 use plan::{Answer, Planner};
-use rates::Rates;
+use rates::{Grade, Rates};
 use secondary::Secondary;
 use std::collections::VecDeque;
 use traffic::Traffic;
@@ -152,7 +155,8 @@ impl EdcaStats {
 #[derive(Clone, Debug)]
 pub struct Edca<P> {
     planner: Planner,
-    rates: Rates,
+    /// For each family of its formats.
+    rates: Vec<Rates>,
     secondary: Secondary,
     /// Number of times that the channel is halved in the TXOP under way.
     halvings: usize,
@@ -187,7 +191,7 @@ impl<P: Packet + Copy> Edca<P> {
         Self {
             beacons: None,
             functions: random.map(|random| AccessFunction::new(&config, next(), random)),
-            rates: Rates::Fixed,
+            rates: vec![Rates::Fixed],
             secondary: Secondary::new(config.width()),
             halvings: 0,
             traffic: Box::new(Traffic::new(&config)),
@@ -208,12 +212,21 @@ impl<P: Packet + Copy> Edca<P> {
         }
     }
 
-    /// Begins the rate control that the configuration asks for. `need` gives the signal-to-noise ratio that a format
-    /// takes \[1/100 dB\].
-    pub fn control_rates(&mut self, random: Stream, need: impl Fn(&Vector) -> i32) {
-        let grades = self.planner.grades();
-        let needs: Vec<i32> = grades.iter().map(|grade| need(&grade.vector)).collect();
-        self.rates = Rates::new(&self.planner.config, grades, &needs, random);
+    /// It learns of the stations around it, before anything else: which format and window each has in common with it.
+    pub fn meet(&mut self, kinds: &Kinds) {
+        self.planner.meet(kinds);
+        self.traffic.meet(kinds);
+        self.rates = self.planner.formats.families().map(|_| Rates::Fixed).collect();
+    }
+
+    /// Begins the rate control that the configuration asks for. `random` gives the draws towards each family of peers,
+    /// by number, and `need` the signal-to-noise ratio that a format takes \[1/100 dB\].
+    pub fn control_rates(&mut self, random: impl Fn(u64) -> Stream, need: impl Fn(&Vector) -> i32) {
+        let of_family = |(number, grades): (u64, &[Grade])| {
+            let needs: Vec<i32> = grades.iter().map(|grade| need(&grade.vector)).collect();
+            Rates::new(&self.planner.config, grades, &needs, random(number))
+        };
+        self.rates = (0..).zip(self.planner.formats.families()).map(of_family).collect();
     }
 
     /// From now on it sends beacons as an access point does, the first at a drawn time within an interval.
@@ -229,12 +242,12 @@ impl<P: Packet + Copy> Edca<P> {
 
     /// Whether its rate control goes by signals.
     pub fn wants_signal(&self) -> bool {
-        matches!(self.rates, Rates::Ideal(_))
+        self.rates.iter().any(|rates| matches!(rates, Rates::Ideal(_)))
     }
 
     /// A frame of another station has come with this signal-to-noise ratio \[1/100 dB\].
     pub fn on_signal(&mut self, from: Address, snr_cdb: i32) {
-        self.rates.on_signal(from, snr_cdb);
+        self.rates[self.planner.formats.family(from)].on_signal(from, snr_cdb);
     }
 
     /// Idle time of the medium that each PPDU of best effort costs on an unused channel: AIFS, half of the smallest
@@ -496,6 +509,11 @@ impl<P: Packet + Copy> Edca<P> {
         let is_shared = self.planner.link.is_shared;
         if is_shared && let Some(until) = self.listening.medium_sync.barred_until(now) {
             self.alarm = Alarm::of(until, Timer::MediumSync);
+            return;
+        }
+        let called = self.traffic.radio.as_ref().and_then(|radio| radio.called_until(self.planner.link.id, now));
+        if let Some(until) = called {
+            self.alarm = Alarm::of(until, Timer::Listening);
             return;
         }
         let is_coupled = is_shared && self.traffic.coupling.is_some();

@@ -14,6 +14,7 @@ use super::Edca;
 use super::category::AccessCategory;
 use super::config::EdcaConfig;
 use super::emlsr::{Emlsr, OneRadio};
+use super::kinds::Kinds;
 use super::link::LinkId;
 use super::peer::PeerTraits;
 use super::single::OneAwake;
@@ -28,9 +29,11 @@ use airbraid_units::{Duration, Instant};
 pub struct MultiLink<P>(Box<Traffic<P>>);
 
 impl<P: Packet + Copy> MultiLink<P> {
-    /// The upper part of a device whose queue, window and agreements are those of `config`.
-    pub fn new(config: &EdcaConfig) -> Self {
-        Self(Box::new(Traffic::new(config)))
+    /// The upper part of a device whose queue, window and agreements are those of `config`, among stations of `kinds`.
+    pub fn new(config: &EdcaConfig, kinds: &Kinds) -> Self {
+        let mut traffic = Traffic::new(config);
+        traffic.meet(kinds);
+        Self(Box::new(traffic))
     }
 
     /// Its links share one radio, with these delays.
@@ -58,11 +61,11 @@ impl<P: Packet + Copy> MultiLink<P> {
     pub fn couple_peer(&mut self, device: Address, pair: [u8; 2]) {
         self.0.couple(Some(device), pair.map(LinkId));
     }
-    /// Whether links of this device or of a peer disturb each other, so that a link is to be told of what begins to
-    /// arrive ([`Edca::on_incoming`]).
+    /// Whether links of this device or of a peer disturb each other, or have one radio, so that a link is to be told of
+    /// what begins to arrive ([`Edca::on_incoming`]).
     #[inline]
-    pub fn is_coupled(&self) -> bool {
-        self.0.coupling.is_some()
+    pub fn wants_beginnings(&self) -> bool {
+        self.0.coupling.is_some() || self.0.radio.is_some()
     }
 
     /// A station becomes the link of the device at this place, below 15.

@@ -11,7 +11,7 @@ use super::{Edca, Timer};
 use crate::alarm::Alarm;
 use crate::contention::Awaited;
 use crate::dcf::ACK_SIZE;
-use crate::frame::Address;
+use crate::frame::{Address, FrameKind};
 use airbraid_engine::Packet;
 use airbraid_units::{Duration, Instant};
 
@@ -95,11 +95,15 @@ impl<P: Packet + Copy> Edca<P> {
         });
     }
 
-    /// A PPDU for this station begins to arrive; its header tells where it ends.
-    pub fn on_incoming(&mut self, from: Address, end: Instant) {
+    /// A PPDU for this station begins to arrive; its header tells what it is, and where it ends.
+    pub fn on_incoming(&mut self, from: Address, kind: FrameKind, end: Instant) {
+        if let Some(radio) = self.traffic.radio.as_mut().filter(|_| kind == FrameKind::MuRts) {
+            radio.call(self.planner.link.id, end);
+        }
         let (with, config) = (self.planner.link.device(from), &self.planner.config);
         // An answer to it is at most a block acknowledgement.
-        let answer = config.block_ack_time(&config.data).max(config.answer_time(config.broadcast_rate, ACK_SIZE));
+        let answer = config.block_ack_time(&config.data, config.aggregation.window);
+        let answer = answer.max(config.answer_time(config.broadcast_rate, ACK_SIZE));
         let until = end + config.phy.sifs + answer + config.phy.slot;
         self.couple(|coupling, link| {
             let is_under_way = coupling.exchange_mut(link).is_some_and(|exchange| exchange.is_own);

@@ -5,7 +5,9 @@
 //! go with them as far as its [share](super::share) of the window goes.
 
 use super::config::{AgreementSetup, EdcaConfig, REQUEST_SIZE};
+use super::formats::Formats;
 use super::frames::{BlockAck, Content, DataMpdus, Ppdu, Vector};
+use super::kinds::Kinds;
 use super::link::Link;
 use super::originator::MpduState;
 use super::rates::{Grade, Pick};
@@ -46,26 +48,18 @@ pub(super) struct Planner {
     pub config: EdcaConfig,
     address: Address,
     pub link: Link,
-    /// The formats of data, one or more.
-    grades: Vec<Grade>,
-    /// Number of those in the whole channel; as many follow in each narrower one.
-    whole: usize,
-    /// Longest A-MSDU.
-    amsdu_max: Option<u64>,
+    /// The formats of data, by peer.
+    pub formats: Formats,
 }
 
 impl Planner {
     pub fn new(config: EdcaConfig, address: Address) -> Self {
-        let mut grades = Grade::all(&config);
-        let whole = Grade::add_narrower(&mut grades, &config);
-        Self {
-            whole,
-            amsdu_max: config.aggregation.amsdu.map(|amsdu| amsdu.as_u64().min(config.amsdu_max())),
-            grades,
-            config,
-            address,
-            link: Link::default(),
-        }
+        Self { formats: Formats::new(&config), config, address, link: Link::default() }
+    }
+
+    /// It learns of the stations around it.
+    pub fn meet(&mut self, kinds: &Kinds) {
+        self.formats.meet(&self.config, kinds);
     }
 
     /// A frame of this station that reserves nothing yet.
@@ -86,30 +80,12 @@ impl Planner {
         }
     }
 
-    /// The formats in the whole channel.
-    pub fn grades(&self) -> &[Grade] {
-        &self.grades[..self.whole]
-    }
-    /// The place of a format in a channel that is halved `halvings` times.
-    pub fn halved(&self, grade: usize, halvings: usize) -> usize {
-        halvings * self.whole + grade
-    }
-    /// The place of a format in the whole channel.
-    pub fn in_whole(&self, grade: usize) -> usize {
-        grade % self.whole
-    }
-
-    /// A format of data; a place that there is not is the last.
-    fn grade(&self, place: usize) -> &Grade {
-        &self.grades[place.min(self.grades.len() - 1)]
-    }
-
     /// Time of the SIFS and answer after a data PPDU.
     fn answer_span<P: Copy>(&self, queue: &TrafficQueue<P>, grade: usize, answer: Answer) -> Duration {
         let time = match answer {
             Answer::BlockAck if self.config.aggregation.setup == AgreementSetup::Frames => {
                 // The window that both ends have agreed on.
-                let rate = self.config.answer_rate(&self.grade(grade).vector);
+                let rate = self.config.answer_rate(&self.formats.grade(grade).vector);
                 self.config.answer_time(rate, BlockAck::size(queue.originator.window()))
             }
             answer => self.time_of(grade, answer),
@@ -117,10 +93,15 @@ impl Planner {
         self.config.phy.sifs + time
     }
 
+    /// Time of the block acknowledgement of a PPDU in this format.
+    pub fn block_ack_time(&self, grade: usize) -> Duration {
+        self.formats.grade(grade).block_ack_time
+    }
+
     fn time_of(&self, grade: usize, answer: Answer) -> Duration {
         match answer {
-            Answer::Cts | Answer::Ack => self.grade(grade).ack_time,
-            Answer::BlockAck => self.grade(grade).block_ack_time,
+            Answer::Cts | Answer::Ack => self.formats.grade(grade).ack_time,
+            Answer::BlockAck => self.block_ack_time(grade),
         }
     }
 
@@ -138,7 +119,7 @@ impl Planner {
             return self.request(id, queue, span.filter(|_| !is_first));
         }
         let Pick { grade, is_probe, .. } = pick;
-        let Grade { vector, psdu_max, .. } = *self.grade(grade);
+        let Grade { vector, psdu_max, .. } = *self.formats.grade(grade);
         let most = if is_probe { 1 } else { self.config.aggregation.ampdu_frames };
         let (frames, bytes) = match (queue.is_agreed, span) {
             (false, _) => (1, u64::from(u32::MAX)),
@@ -170,7 +151,7 @@ impl Planner {
         mut data: DataMpdus<P>,
         next: Duration,
     ) -> Option<Planned<P>> {
-        let vector = self.grade(grade).vector;
+        let vector = self.formats.grade(grade).vector;
         data.time(psdu, vector.rate().bit_rate);
         let (first, answer) = (data.mpdus().first()?, answer_to(&data));
         let header = Frame {
@@ -193,7 +174,7 @@ impl Planner {
         pick: Pick,
     ) -> Option<Planned<P>> {
         let Pick { grade, is_probe, .. } = pick;
-        let Grade { vector, psdu_max, .. } = *self.grade(grade);
+        let Grade { vector, psdu_max, .. } = *self.formats.grade(grade);
         let most = if is_probe || !queue.is_agreed { 1 } else { self.config.aggregation.ampdu_frames };
         let Vector::Mode(mode) = &vector else { return None };
         // The ends are half a symbol apart at most, which is no more than the 8 us that are allowed (35.3.16.5).
@@ -221,7 +202,7 @@ impl Planner {
             return Duration::ZERO;
         };
         let (sifs, single) = (self.config.phy.sifs, u64::from(self.config.mpdu_size(packet.len())));
-        let Grade { vector, psdu_max, .. } = self.grade(grade);
+        let Grade { vector, psdu_max, .. } = self.formats.grade(grade);
         let (answer, psdu) = if queue.is_agreed && count > 1 {
             let span = left.saturating_sub(sifs + self.answer_span(queue, grade, Answer::BlockAck)).min(PPDU_TIME_MAX);
             let longest = self.config.longest_psdu(vector, span).min(*psdu_max);
@@ -241,6 +222,7 @@ impl Planner {
         frames: u32,
         bytes: u64,
     ) -> Option<(DataMpdus<P>, u64)> {
+        let Grade { vector, amsdu_max, .. } = self.formats.grade(pick.grade);
         let expected = (queue.originator.len() + queue.waiting.len()).min(frames as usize);
         let mut data = DataMpdus::with_capacity(expected);
         let mut end = 0;
@@ -272,7 +254,7 @@ impl Planner {
         let frames = frames.min(queue.most_new(pick, data.mpdus().first()));
         while !is_full && queue.is_shared() && data.mpdus().len() < frames as usize && queue.originator.has_space() {
             let Some(&(packet, arrival)) = queue.waiting.front() else { break };
-            let (size, count) = self.next_mpdu(queue);
+            let (size, count) = self.next_mpdu(queue, *amsdu_max);
             let more = queue.joined_to_first(count);
             is_full = !add(&mut data, queue.originator.next(), 0, size, packet, more.as_deref().unwrap_or(&[]));
             if !is_full {
@@ -282,7 +264,7 @@ impl Planner {
         }
         let last = data.mpdus().last()?;
         let mut psdu = u64::from(last.offset + last.size);
-        if data.mpdus().len() == 1 && !self.has_single_aggregates() {
+        if data.mpdus().len() == 1 && !has_single_aggregates(vector) {
             data.make_bare();
             psdu -= DELIMITER;
         }
@@ -291,10 +273,10 @@ impl Planner {
 
     /// Length of the next new MPDU, and number of packets in it: more than one in an A-MSDU (9.3.2.2).
     #[inline]
-    fn next_mpdu<P: Packet>(&self, queue: &TrafficQueue<P>) -> (u32, usize) {
+    fn next_mpdu<P: Packet>(&self, queue: &TrafficQueue<P>, amsdu_max: Option<u64>) -> (u32, usize) {
         let first = queue.waiting.front().map_or(Bytes::ZERO, |(packet, _)| packet.len());
         let single = self.config.mpdu_size(first);
-        let Some(limit) = self.amsdu_max else { return (single, 1) };
+        let Some(limit) = amsdu_max else { return (single, 1) };
         let subframe = |packet: &P| AMSDU_HEADER + self.config.llc_header.as_u64() + packet.len().as_u64();
         let (mut end, mut count) = (0, 0);
         for (packet, _) in &queue.waiting {
@@ -308,14 +290,6 @@ impl Planner {
         if count > 1 { ((self.config.data_header.as_u64() + end) as u32, count) } else { (single, 1) }
     }
 
-    /// Whether even a single MPDU has the form of an A-MPDU: from VHT on (9.7.1, S-MPDU).
-    fn has_single_aggregates(&self) -> bool {
-        match &self.config.data {
-            Vector::NonHt(_) => false,
-            Vector::Mode(mode) => mode.choice().format != Format::Ht,
-        }
-    }
-
     /// A block acknowledgement request.
     fn request<P: Packet + Copy>(
         &self,
@@ -323,21 +297,26 @@ impl Planner {
         queue: &TrafficQueue<P>,
         span: Option<Duration>,
     ) -> Option<Planned<P>> {
-        let rate = self.config.answer_rate(&self.config.data);
+        let to = self.link.address(queue.to);
+        // It and its answer go at the rate of the answers to data in the highest format.
+        let grade = self.formats.highest(to);
+        let rate = self.config.answer_rate(&self.formats.grade(grade).vector);
         let airtime = self.config.answer_time(rate, REQUEST_SIZE);
         let answer = Answer::BlockAck;
-        // Its answer goes at the rate of the answers to data in the highest format.
-        let grade = self.whole - 1;
         if span.is_some_and(|span| airtime + self.answer_span(queue, grade, answer) > span) {
             return None;
         }
         let nav = duration_field(self.answer_span(queue, grade, answer));
-        let to = self.link.address(queue.to);
         let header = Frame { nav, ..self.frame(FrameKind::BlockAckRequest, to, REQUEST_SIZE, rate) };
         let content = Content::BlockAckRequest { start: queue.originator.start() };
         let ppdu = Ppdu { header, vector: Vector::NonHt(rate), tid: queue.tid, content };
         Some(Planned { queue: id, grade, ppdu: Arc::new(ppdu), airtime, answer })
     }
+}
+
+/// Whether even a single MPDU has the form of an A-MPDU: from VHT on (9.7.1, S-MPDU).
+fn has_single_aggregates(vector: &Vector) -> bool {
+    matches!(vector, Vector::Mode(mode) if mode.choice().format != Format::Ht)
 }
 
 /// The frame that MPDUs ask for.

@@ -1,6 +1,6 @@
 //! The format of the next data PPDU to each peer: one for all, or by rate control.
 
-use super::config::{Bandwidth, EdcaConfig};
+use super::config::{Bandwidth, EdcaConfig, ampdu_max};
 use super::frames::Vector;
 use super::share::Share;
 use crate::frame::Address;
@@ -26,6 +26,8 @@ pub(super) struct Grade {
     pub block_ack_time: Duration,
     /// The longest PSDU by aPPDUMaxTime and by the limit of A-MPDUs.
     pub psdu_max: u64,
+    /// The longest A-MSDU; `None`: none.
+    pub amsdu_max: Option<u64>,
 }
 
 /// The choice for the next PPDU.
@@ -55,44 +57,50 @@ pub(super) enum Rates {
 }
 
 impl Grade {
-    fn new(config: &EdcaConfig, vector: Vector) -> Self {
+    fn new(config: &EdcaConfig, vector: Vector, window: u16) -> Self {
         let ampdu = config.aggregation.ampdu.map_or(0, Bytes::as_u64);
+        let ampdu = match &vector {
+            Vector::Mode(mode) => ampdu.min(ampdu_max(mode.choice().format).as_u64()),
+            Vector::NonHt(_) => ampdu,
+        };
         Self {
             vector,
             ack_time: config.ack_time(&vector),
-            block_ack_time: config.block_ack_time(&vector),
+            block_ack_time: config.block_ack_time(&vector, window),
             psdu_max: config.longest_psdu(&vector, PPDU_TIME_MAX).min(ampdu),
+            amsdu_max: config.amsdu_max(&vector),
         }
     }
 
-    /// The same formats in primary channels of the half of the width, a quarter and so on, each in the order of the
-    /// first, of which there are `count`; a format that the standard does not have there is the next lower one.
-    pub fn add_narrower(grades: &mut Vec<Self>, config: &EdcaConfig) -> usize {
-        let count = grades.len();
-        let Vector::Mode(mode) = &config.data else { return count };
+    /// The same formats in primary channels of the half of the station's width, a quarter and so on, each in the order
+    /// of the first; a format that the standard does not have there is the next lower one, and one that is no wider
+    /// stays as it is.
+    pub fn add_narrower(grades: &mut Vec<Self>, config: &EdcaConfig, window: u16) {
         if config.bandwidth == Bandwidth::Static {
-            return count;
+            return;
         }
         let whole: Vec<Self> = grades.clone();
-        for width in Width::ALL.into_iter().rev().filter(|width| *width < mode.choice().width) {
-            grades.extend(whole.iter().map(|grade| grade.narrowed(config, width)));
+        for width in Width::ALL.into_iter().rev().filter(|width| *width < config.width()) {
+            grades.extend(whole.iter().map(|grade| grade.narrowed(config, width, window)));
         }
-        count
     }
 
-    fn narrowed(&self, config: &EdcaConfig, width: Width) -> Self {
+    fn narrowed(&self, config: &EdcaConfig, width: Width, window: u16) -> Self {
         let Vector::Mode(mode) = &self.vector else { return self.clone() };
         let choice = *mode.choice();
+        if choice.width <= width {
+            return self.clone();
+        }
         let mut below = (0..=choice.mcs).rev().map(|mcs| Mode::new(Choice { width, mcs, ..choice }));
         let found = below.find_map(Result::ok);
-        found.map_or_else(|| self.clone(), |mode| Self::new(config, Vector::Mode(mode)))
+        found.map_or_else(|| self.clone(), |mode| Self::new(config, Vector::Mode(mode), window))
     }
 
-    /// The formats of a station: without rate control the one that is configured, else that and all that are below it
-    /// in MCS or streams, the configured one last.
-    pub fn all(config: &EdcaConfig) -> Vec<Self> {
-        let vectors: Vec<Vector> = match (&config.data, config.rate_control) {
-            (_, RateControl::Fixed) => vec![config.data],
+    /// The formats of a station towards those that have `data` and a window with it: without rate control that one,
+    /// else all that are below it in MCS or streams, too, and it the last.
+    pub fn all(config: &EdcaConfig, data: &Vector, window: u16) -> Vec<Self> {
+        let vectors: Vec<Vector> = match (data, config.rate_control) {
+            (_, RateControl::Fixed) => vec![*data],
             (Vector::NonHt(highest), _) => {
                 let below = OFDM_RATES.iter().filter(|rate| rate.bit_rate <= highest.bit_rate);
                 below.map(|rate| Vector::NonHt(*rate)).collect()
@@ -104,7 +112,7 @@ impl Grade {
                 choices.filter_map(|choice| Mode::new(choice).ok()).map(Vector::Mode).collect()
             }
         };
-        vectors.into_iter().map(|vector| Self::new(config, vector)).collect()
+        vectors.into_iter().map(|vector| Self::new(config, vector, window)).collect()
     }
 
     /// Cost of its frames, for comparing rates.
@@ -178,7 +186,7 @@ mod tests {
     #[test]
     fn a_rate_costs_its_access_its_answer_and_its_preamble() {
         let config = EdcaConfig::new(Vector::NonHt(OFDM_RATES[7]), Band::Ghz5);
-        let Candidate { overhead, mpdu } = Grade::all(&config)[0].candidate(&config);
+        let Candidate { overhead, mpdu } = Grade::all(&config, &config.data, 64)[0].candidate(&config);
         assert_eq!(overhead, Duration::from_micros(32 + 90 + 32 + 24));
         assert_eq!(mpdu.as_micros(), 1_544 * 8 / 54);
     }

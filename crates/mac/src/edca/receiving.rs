@@ -17,7 +17,7 @@ impl<P: Packet + Copy> Traffic<P> {
     /// The receiving end of the agreement with a peer, made at its first data or request.
     #[inline]
     pub fn recipient(&mut self, from: Address, tid: u8) -> &mut Recipient<P> {
-        let (index, window) = (from.0 as usize, self.window);
+        let (index, window) = (from.0 as usize, self.window_with(from));
         if index >= self.recipients.len() {
             self.recipients.resize_with(index + 1, Default::default);
         }
@@ -28,7 +28,8 @@ impl<P: Packet + Copy> Traffic<P> {
     #[inline]
     pub fn is_recipient(&self, from: Address, tid: u8) -> bool {
         let has_one = |tids: &[Option<_>; TIDS]| tids[usize::from(tid) % TIDS].is_some();
-        self.has_agreements && (!self.is_by_frames || self.recipients.get(from.0 as usize).is_some_and(has_one))
+        let may_have_one = self.has_agreements && self.window_with(from) > 0;
+        may_have_one && (!self.is_by_frames || self.recipients.get(from.0 as usize).is_some_and(has_one))
     }
     /// An agreement with a peer begins, in place of one that there may be.
     pub fn renew_recipient(

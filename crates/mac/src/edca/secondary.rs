@@ -10,12 +10,14 @@ pub(super) struct Secondary {
     width: Width,
     /// Since when the primary channel of each width is idle beyond the primary 20 MHz; `None`: it is not.
     idle_since: [Option<Instant>; Width::ALL.len()],
+    /// The part of the channel in which the last TXOP was.
+    part: Width,
 }
 
 impl Secondary {
     /// A channel of this width, idle from the beginning.
     pub fn new(width: Width) -> Self {
-        Self { width, idle_since: [Some(Instant::ZERO); Width::ALL.len()] }
+        Self { width, idle_since: [Some(Instant::ZERO); Width::ALL.len()], part: width }
     }
 
     /// From now on primary channels of at most `idle` are idle beyond the primary 20 MHz.
@@ -30,6 +32,12 @@ impl Secondary {
         let is_idle = |since: &Option<Instant>| since.is_some_and(|since| since + span <= at || since == Instant::ZERO);
         let idle = Width::ALL.into_iter().zip(&self.idle_since).filter(|(width, _)| *width <= self.width);
         idle.take_while(|(_, since)| is_idle(since)).last().map_or(Width::Mhz20, |(width, _)| width)
+    }
+
+    /// A TXOP begins in the channel halved so many times; returns its width if the last one had another.
+    pub fn enter(&mut self, halvings: usize) -> Option<Width> {
+        let part = Width::ALL[(self.width as usize).saturating_sub(halvings)];
+        (std::mem::replace(&mut self.part, part) != part).then_some(part)
     }
 
     /// Number of times that the channel must be halved to get to `width`.
@@ -55,5 +63,7 @@ mod tests {
         // The wider part became idle later; the narrower one has been.
         assert_eq!((secondary.widest(us(310), pifs), secondary.widest(us(325), pifs)), (Width::Mhz40, Width::Mhz80));
         assert_eq!((secondary.halvings(Width::Mhz80), secondary.halvings(Width::Mhz20)), (0, 2));
+        let parts = [0, 2, 2, 1, 0].map(|halvings| secondary.enter(halvings));
+        assert_eq!(parts, [None, Some(Width::Mhz20), None, Some(Width::Mhz40), Some(Width::Mhz80)]);
     }
 }

@@ -200,6 +200,7 @@ impl<P: Packet + Copy> Traffic<P> {
         let queue = self.queue(id);
         let lacks_one = self.is_by_frames && self.has_agreements && !queue.is_agreed && !queue.is_broadcast();
         let (to, tid) = queue.ends();
+        let lacks_one = lacks_one && self.window_with(to) > 0;
         if let Some(setups) = self.setups.as_mut().filter(|_| lacks_one) {
             setups.want(now, to, tid);
         }
@@ -213,7 +214,7 @@ impl<P: Packet + Copy> Traffic<P> {
     /// Begins to ask for the next agreement that is due; returns its queue, in which nothing more is numbered.
     fn ask_next(&mut self, now: Instant) -> Option<QueueId> {
         let Wanted { to, tid, .. } = self.setups.as_deref()?.due(now, |wanted| self.has_data(wanted))?;
-        let (id, window) = (self.find(to, tid)?, self.window);
+        let (id, window) = (self.find(to, tid)?, self.window_with(to));
         self.setups.as_mut()?.ask(now, to, tid, window);
         self.queue_mut(id).originator.set_window(0);
         Some(id)
@@ -255,18 +256,19 @@ impl<P: Packet + Copy> Traffic<P> {
         (start, window): (u16, u16),
         outputs: &mut VecDeque<MacOutput<P>>,
     ) -> Option<u16> {
-        if !self.has_agreements {
+        let own = self.window_with(from);
+        if own == 0 || !self.has_agreements {
             return None;
         }
         // 0: the originator leaves the choice to the recipient (9.4.1.13).
-        let window = if window == 0 { self.window } else { window.min(self.window) };
+        let window = if window == 0 { own } else { window.min(own) };
         self.renew_recipient((from, tid), (window, start), now, outputs);
         Some(window)
     }
 
     /// There is an agreement of this window, or there will be none.
     fn agree(&mut self, id: QueueId, window: Option<u16>) {
-        let own = self.window;
+        let own = self.window_with(self.queue(id).to);
         let queue = self.queue_mut(id);
         queue.is_agreed = window.is_some();
         queue.originator.set_window(window.map_or(1, |window| window.min(own).max(1)));

@@ -8,6 +8,7 @@ use super::config::{AgreementSetup, EdcaConfig, RequestLink};
 use super::coupling::{Coupling, Room};
 use super::emlsr::{Emlsr, OneRadio};
 use super::frames::{Mpdu, Ppdu, SEQUENCES, after, ahead};
+use super::kinds::{Kind, Kinds};
 use super::link::{LinkId, Links};
 use super::originator::Originator;
 use super::peer::{Peer, PeerTraits, Peers};
@@ -163,8 +164,11 @@ pub(super) struct Traffic<P> {
     counts: [u32; AccessCategory::COUNT],
     limit: u32,
     arrivals: u64,
-    /// Window of the agreements, and whether there are any.
-    pub window: u16,
+    /// Its own kind, those of others, and the window of agreements with each of them.
+    own: Kind,
+    kinds: Kinds,
+    windows: Vec<u16>,
+    /// Whether there are agreements.
     pub has_agreements: bool,
     /// Whether they are set up by frames.
     pub is_by_frames: bool,
@@ -191,12 +195,25 @@ impl<P: Packet + Copy> Traffic<P> {
             counts: [0; AccessCategory::COUNT],
             limit: config.queue_limit,
             arrivals: 0,
-            window: aggregation.window,
+            own: Kind::of(config),
+            kinds: Kinds::default(),
+            windows: Vec::new(),
             has_agreements: aggregation.ampdu.is_some(),
             is_by_frames: aggregation.setup == AgreementSetup::Frames,
             setups: (aggregation.setup == AgreementSetup::Frames).then(Box::default),
             recipients: Vec::new(),
         }
+    }
+
+    /// It learns of the stations around it.
+    pub fn meet(&mut self, kinds: &Kinds) {
+        self.windows = kinds.all().iter().map(|kind| kind.window_with(&self.own)).collect();
+        self.kinds = kinds.clone();
+    }
+    /// The window of agreements with a peer; 0: there are none.
+    #[inline]
+    pub fn window_with(&self, peer: Address) -> u16 {
+        self.kinds.place_of(peer).map_or(self.own.window, |place| self.windows[place])
     }
 
     /// A link more leads to a multi-link peer.
@@ -461,7 +478,8 @@ impl<P: Packet + Copy> Traffic<P> {
     }
 
     fn add_queue(&mut self, to: Address, tid: u8, link: LinkId) {
-        let is_wanted = self.has_agreements && to != Address::BROADCAST;
+        let window = self.window_with(to);
+        let is_wanted = self.has_agreements && window > 0 && to != Address::BROADCAST;
         let is_agreed = is_wanted && !self.is_by_frames;
         let peer = self.peers.get(to);
         let links = peer.map_or(Links::of(link), |peer| peer.reached_by(tid));
@@ -475,7 +493,7 @@ impl<P: Packet + Copy> Traffic<P> {
             tid,
             waiting: VecDeque::new(),
             is_agreed,
-            originator: Originator::new(if is_agreed { self.window } else { 1 }),
+            originator: Originator::new(if is_agreed { window } else { 1 }),
             links,
             gap: None,
             in_doubt: Vec::new(),

@@ -116,6 +116,7 @@ impl Cell {
             | MacOutput::DeliverRun { .. }
             | MacOutput::AcknowledgedRun { .. }
             | MacOutput::Listen(_)
+            | MacOutput::Announce(_)
             | MacOutput::Discard { .. } => panic!("a polled station sends PPDUs"),
             MacOutput::DeliverDamaged { packet, .. } => self.line(&format!("{station} has {} damaged", packet.id)),
             MacOutput::Pull(_) => {

@@ -2,8 +2,8 @@
 
 use airbraid_units::{Bytes, Duration};
 
-/// A PPDU format, named by its amendment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A PPDU format, named by its amendment, the oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
     /// High throughput, HT-mixed format: 802.11n.
     Ht,

@@ -233,6 +233,31 @@ pub struct Radio {
     pub delivery_loss: DeliveryLoss,
 }
 
+impl Radio {
+    /// Centre of its primary 20 MHz \[MHz\], where it has frequencies.
+    pub fn primary_mhz(&self) -> Option<u32> {
+        self.spectrum.map(|spectrum| spectrum.channel.primary_centre_mhz())
+    }
+
+    /// Whether two radios have frequencies in common; where they have none, the number of their channel.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let range = |radio: &Self| radio.spectrum.map(|s| (s.channel.low_mhz(), s.channel.width().mhz()));
+        match (range(self), range(other)) {
+            (Some((low, width)), Some((from, span))) => low < from + span && from < low + width,
+            _ => self.channel == other.channel,
+        }
+    }
+
+    /// Whether two radios may be of one cell: under EDCA those with one primary channel, whatever their widths; others
+    /// by the number of their channel.
+    pub fn shares_channel(&self, other: &Self) -> bool {
+        match (&self.mac, &other.mac, self.primary_mhz(), other.primary_mhz()) {
+            (Mac::Edca(_), Mac::Edca(_), Some(own), Some(others)) => own == others,
+            _ => self.channel == other.channel,
+        }
+    }
+}
+
 /// The frequencies of a radio, and what it makes of energy on them that is no frame of its channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spectrum {

@@ -1,11 +1,12 @@
 //! Warnings about settings that the author may not have meant: `explain` shows them, nothing is refused.
 
 use super::schema::standard_name;
-use super::spec::{Mac, Mobility, Node, Radio, Spec};
+use super::spec::{Mac, Mobility, Node, Radio, Spec, Transport};
 use crate::phy::Threshold;
 use airbraid_mac::phy::Standard;
-use airbraid_units::Duration;
+use airbraid_units::{Bytes, Duration};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Channels of 802.11b and g are 5 MHz apart and 20 to 22 MHz wide.
 const OVERLAP_CHANNELS: u32 = 5;
@@ -16,6 +17,12 @@ const LAST_CHANNEL: u32 = 14;
 const POWER_MAX: f64 = 30.0;
 /// Channels of 5 MHz that 802.11a has somewhere (802.11-2020, annex E): 5.0, 5.2 to 5.3, 5.5 to 5.7, 5.8 and 4.9 GHz.
 const CHANNELS_5_GHZ: [std::ops::RangeInclusive<u32>; 5] = [7..=16, 34..=64, 100..=144, 149..=177, 184..=196];
+/// The longest MSDU (802.11-2020, table 9-25).
+const MSDU_MAX: Bytes = Bytes::new(2_304);
+/// LLC and SNAP.
+const LLC_HEADER: Bytes = Bytes::new(8);
+/// Headers of IPv4 and TCP without options.
+const TCP_HEADERS: Bytes = Bytes::new(40);
 /// Largest number of nodes whose pairs are checked.
 const NODES_MAX: usize = 512;
 
@@ -25,6 +32,9 @@ pub(crate) fn of(spec: &Spec) -> Vec<String> {
     overlaps(spec, &mut warnings);
     strong(spec, &mut warnings);
     foreign_channels(spec, &mut warnings);
+    ofdm_on_14(spec, &mut warnings);
+    long_packets(spec, &mut warnings);
+    two_medium_accesses(spec, &mut warnings);
     unlike_errors(spec, &mut warnings);
     if spec.nodes.len() <= NODES_MAX {
         unreachable(spec, &mut warnings);
@@ -90,6 +100,62 @@ fn foreign_channels(spec: &Spec, warnings: &mut Vec<String>) {
          disturbs",
         list.join(", ")
     ));
+}
+
+/// OFDM on the channel that is for DSSS and CCK alone.
+fn ofdm_on_14(spec: &Spec, warnings: &mut Vec<String>) {
+    let is_there = |radio: &Radio| {
+        let standard = radio.mac.phy().map(|phy| phy.standard);
+        radio.channel == LAST_CHANNEL && standard == Some(Standard::Dot11g)
+    };
+    let names: Vec<String> = radios(spec).filter(|(_, radio)| is_there(radio)).map(|(name, _)| name).collect();
+    if !names.is_empty() {
+        warnings.push(format!(
+            "radio {} is on channel {LAST_CHANNEL}, which is for 802.11b alone, and in Japan only; 1 to 13 are for all",
+            first_of(&names)
+        ));
+    }
+}
+
+/// Packets that no host would give to a radio in one piece.
+fn long_packets(spec: &Spec, warnings: &mut Vec<String>) {
+    let has_radio = |node: usize| spec.nodes[node].radios.iter().any(|radio| radio.mac.phy().is_some());
+    for flow in spec.flows.iter().filter(|flow| has_radio(flow.from) || has_radio(flow.to)) {
+        let packet = match &flow.transport {
+            Transport::Udp { payload, header } => *payload + *header,
+            Transport::Tcp(tcp) => tcp.mss + TCP_HEADERS,
+        };
+        if packet + LLC_HEADER > MSDU_MAX {
+            warnings.push(format!(
+                "flow `{}`: packets of {packet} are longer than an MSDU of 802.11 may be ({MSDU_MAX} with LLC); hosts \
+                 cut them, a radio here sends each in one MPDU",
+                flow.name
+            ));
+        }
+    }
+}
+
+/// Flows between radios that hear each other, and do not speak with each other.
+fn two_medium_accesses(spec: &Spec, warnings: &mut Vec<String>) {
+    let of = |node: usize, is_meant: fn(&Mac) -> bool| {
+        spec.nodes[node].radios.iter().filter(move |radio| is_meant(&radio.mac))
+    };
+    let is_ofdm = |mac: &Mac| matches!(mac, Mac::Dcf(dcf) if dcf.phy.standard != Standard::Dot11b);
+    let is_edca = |mac: &Mac| matches!(mac, Mac::Edca(_));
+    for flow in &spec.flows {
+        let one = |[older, newer]: [usize; 2]| {
+            let same = |a: &Radio, b: &Radio| a.primary_mhz().is_some() && a.primary_mhz() == b.primary_mhz();
+            let meets = |a: &&Arc<Radio>| of(newer, is_edca).any(|b| same(a, b));
+            of(older, is_ofdm).find(meets).map(|radio| format!("{}/{}", spec.nodes[older].name, radio.name))
+        };
+        if let Some(name) = one([flow.from, flow.to]).or_else(|| one([flow.to, flow.from])) {
+            warnings.push(format!(
+                "flow `{}`: radio `{name}` is under DCF, and that of the other end on its channel under EDCA; they hear \
+                 each other, but exchange no data: give it edca = true",
+                flow.name
+            ));
+        }
+    }
 }
 
 /// Radios of one channel whose errors differ: a reader may expect those of the sender.
@@ -200,7 +266,7 @@ fn hears(spec: &Spec, (a, x): (usize, &Radio), (b, y): (usize, &Radio)) -> bool 
         Threshold::Range(range) => distance(&spec.nodes[a], &spec.nodes[b]) <= range.0,
         Threshold::Power(_) => true,
     };
-    x.channel == y.channel && speak && near
+    x.shares_channel(y) && speak && near
 }
 
 fn distance(a: &Node, b: &Node) -> f64 {

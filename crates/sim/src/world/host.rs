@@ -229,6 +229,7 @@ impl Host<'_> {
             MacOutput::Discard { packet, .. } => self.packets.release(packet.packet),
             MacOutput::Listen(true) => self.pending.push_back(Work::Listens(radio)),
             MacOutput::Listen(false) => self.medium.turn_away(radio),
+            MacOutput::Announce(part) => self.medium.announce_in(radio, part),
             MacOutput::Tune { channel, ready } => {
                 if self.medium.tune(self.now, radio, channel, ready) {
                     self.pending.push_back(Work::FoundBusy(radio));

@@ -26,7 +26,7 @@ use crate::scenario::spec::{Mobility, Node, Position, Radio, Spec};
 use airbraid_engine::Stream;
 use airbraid_mac::edca::{MpduSet, Ppdu, Vector};
 use airbraid_mac::ppdu::Width;
-use airbraid_mac::{Channel, Frame};
+use airbraid_mac::{Channel, Frame, FrameKind};
 use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
 use arrival::Arrival;
 pub use early::Ended;
@@ -295,8 +295,10 @@ impl Medium {
         if hearer.is_whole {
             return hearer.power >= threshold;
         }
-        let (_, coupling) = self.spectrum.coupling(hearer.coupling, None);
-        coupling.decodable.is_some() && hearer.power * coupling.in_band >= threshold
+        // To a station of a narrower channel a wide one sends in that part of its own.
+        let couplings = Width::ALL.map(|width| self.spectrum.coupling(hearer.coupling, Some(width)).1);
+        let is_enough = |part: f64| hearer.power * part >= threshold;
+        couplings.iter().any(|coupling| coupling.decodable.is_some() && is_enough(coupling.in_band))
     }
 
     /// Distance of two radios.
@@ -313,6 +315,14 @@ impl Medium {
     /// Ratio of a received power to the noise of a radio.
     pub fn signal_to_noise(&self, radio: RadioId, power: f64) -> Db {
         Db(10.0 * libm::log10(power / self.radios[radio].limits.noise))
+    }
+    /// The same of a frame of another radio: to the noise in the channel that both have in common.
+    pub fn signal_to_noise_of(&self, radio: RadioId, from: RadioId, power: f64) -> Db {
+        let (own, others) = (self.radios[radio].wide.units, self.radios[from].wide.units);
+        if others >= own {
+            return self.signal_to_noise(radio, power);
+        }
+        self.signal_to_noise(radio, power * own as f64 / others as f64)
     }
 
     /// The radios that a radio senses on its channel, as they stood when it last transmitted.
@@ -459,11 +469,16 @@ impl Medium {
         ready <= now && self.on_tuned(radio)
     }
 
-    /// The sender of the frame that a radio receives, and its end, if it is for that radio.
-    pub fn incoming(&self, radio: RadioId) -> Option<(RadioId, Instant)> {
+    /// The sender of the frame that a radio receives, its kind and its end, if it is for that radio.
+    pub fn incoming(&self, radio: RadioId) -> Option<(RadioId, FrameKind, Instant)> {
         let lock = self.radios[radio].lock.as_ref().filter(|lock| lock.decodable)?;
         let sent = self.transmissions[lock.transmission].as_ref()?;
-        (sent.frame.to == radio.address()).then_some((sent.from, lock.until))
+        (sent.frame.to == radio.address()).then_some((sent.from, sent.frame.kind, lock.until))
+    }
+
+    /// A radio announces and requests in this part of its channel from now on.
+    pub fn announce_in(&mut self, radio: RadioId, part: Width) {
+        self.radios[radio].wide.announces_in = Some(part);
     }
 
     /// A radio hears nothing more on its channel.
@@ -523,12 +538,12 @@ impl Medium {
             radio.uneven += 1;
             *secondary = radio.secondary_change(spectrum);
             if !arrival.is_own {
-                return radio.on_foreign(now, arrival);
+                return radio.on_foreign(now, arrival, spectrum);
             }
         }
         let is_ignored = radio.is_up && power >= radio.limits.carrier_sense && radio.ignores(power);
         let end = transmissions[id].as_ref().map_or(now, |transmission| transmission.end);
-        let losses = radio.on_frame(now, arrival, end + hearer.delay(), before);
+        let losses = radio.on_frame(now, arrival, end + hearer.delay(), before, spectrum);
         if radio.ppdu.early.is_some() {
             *first_mpdu = radio.expect_mpdus(id, transmissions[id].as_deref(), hearer);
         }
@@ -545,6 +560,11 @@ impl Medium {
     #[inline]
     pub fn on_ending(&mut self, now: Instant, id: TransmissionId, ended: &Transmission, hearer: Hearer) -> Ending {
         let Self { radios, transmissions, error_rates, spectrum, secondary, .. } = self;
+        // One of a narrower channel fills that.
+        let sent_in = match ended.narrowed {
+            None if !hearer.is_whole => radios[ended.from].wide.width(),
+            narrowed => narrowed,
+        };
         let radio = &mut radios[hearer.radio];
         if radio.settles {
             let on_air = |lock| if lock == id { Some(ended) } else { transmissions[lock].as_deref() };
@@ -563,7 +583,7 @@ impl Medium {
         if let Some(lock) = lock.filter(|lock| !lock.missed) {
             let is_receiver = ended.frame.to == hearer.radio.address();
             if is_receiver {
-                radio.wide.answers_in = ended.narrowed;
+                radio.wide.answers_in = sent_in;
             }
             let result = match &ended.ppdu {
                 None => radio.judge(&lock, &ended.frame),

@@ -275,12 +275,12 @@ fn a_device_with_one_radio_is_called_for_a_request() {
         268.0 B1 ACK to A1 for 44 us, nav 0
         346.0 B1 ADDBA-RESP 1: 256 to A1 for 76 us, nav 60
         438.0 A1 ACK to B1 for 44 us, nav 0
-        657.0 A2 MU-RTS to B2 for 64 us, nav 760
-        737.0 B2 CTS to A2 for 44 us, nav 700
-        797.0 A2 DATA 0..=3 to B2 for 628 us, nav 56
-        1425.0 B2 has 0..=3 from A2
-        1441.0 B2 BA from 0: 0..=3 to A2 for 40 us, nav 0
-        1481.0 A2 is done with 0..=3
+        612.0 A2 MU-RTS to B2 for 64 us, nav 760
+        692.0 B2 CTS to A2 for 44 us, nav 700
+        752.0 A2 DATA 0..=3 to B2 for 628 us, nav 56
+        1380.0 B2 has 0..=3 from A2
+        1396.0 B2 BA from 0: 0..=3 to A2 for 40 us, nav 0
+        1436.0 A2 is done with 0..=3
         ",
     );
 }

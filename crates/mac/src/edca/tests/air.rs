@@ -3,8 +3,8 @@
 //! medium of its own: then the stations of a device stand side by side, and the first gives it its address.
 
 use super::super::{
-    AccessCategory, AgreementFrame, AgreementSetup, Allocation, Content, Edca, EdcaConfig, Emlsr, MpduSet, MultiLink,
-    PeerTraits, Ppdu, RequestLink,
+    AccessCategory, AgreementFrame, AgreementSetup, Allocation, Content, Edca, EdcaConfig, Emlsr, Kinds, MpduSet,
+    MultiLink, PeerTraits, Ppdu, RequestLink,
 };
 use super::tally::Tally;
 use crate::frame::{Address, Frame, FrameKind};
@@ -267,7 +267,7 @@ impl Air {
         let count = modes.len() as u32;
         let mut air = Self { links: links as usize, ..Self::new(config, count * links, seed) };
         for device in 0..count {
-            let mut shared = MultiLink::new(&config);
+            let mut shared = MultiLink::new(&config, &Kinds::default());
             match modes[device as usize] {
                 Kind::Str => {}
                 Kind::Emlsr(delays) => shared.share_radio(delays),
@@ -433,13 +433,13 @@ impl Air {
     /// A link of a device whose links disturb each other, or of a peer of one, reads for whom a frame is.
     fn announce(&mut self, number: usize, station: usize) {
         let (from, end) = (self.sent[number].from, self.now + self.sent[number].airtime);
-        let to = match &self.sent[number].signal {
-            Signal::Frame(frame) => frame.to,
-            Signal::Ppdu(ppdu) => ppdu.header.to,
+        let (to, kind) = match &self.sent[number].signal {
+            Signal::Frame(frame) => (frame.to, frame.kind),
+            Signal::Ppdu(ppdu) => (ppdu.header.to, ppdu.header.kind),
         };
         if !self.coupled.is_empty() && to == Address(station as u32) && !self.sent[number].is_garbled {
             self.lend(station);
-            self.stations[station].on_incoming(Address(from as u32), end);
+            self.stations[station].on_incoming(Address(from as u32), kind, end);
             self.lend(station);
         }
     }
@@ -704,6 +704,7 @@ impl Air {
                 self.delivered.push((station, from.0, packet.id));
                 self.note(self.now, &format!("{me} has {} from {}", packet.id, self.names(from)));
             }
+            MacOutput::Announce(_) => {}
             MacOutput::Listen(true) => {
                 self.deaf.remove(&station);
                 let is_near = |number: &usize| {

@@ -3,10 +3,10 @@
 
 use super::super::coupling::{Coupling, OnLink, Room};
 use super::super::link::{LinkId, Links};
-use super::super::{AccessCategory, Edca, Emlsr, MultiLink, PeerTraits};
+use super::super::{AccessCategory, Edca, Emlsr, Kinds, MultiLink, PeerTraits};
 use super::air::{Air, Kind, Payload, at};
 use super::{config, of_window};
-use crate::frame::Address;
+use crate::frame::{Address, FrameKind};
 use crate::service::Msdu;
 use airbraid_engine::Stream;
 use airbraid_units::{Duration, Instant};
@@ -24,7 +24,7 @@ fn us(us: u64) -> Duration {
 
 /// A device with two links to a peer.
 fn device(traits: PeerTraits) -> (MultiLink<Payload>, [Edca<Payload>; 2]) {
-    let mut shared = MultiLink::new(&config());
+    let mut shared = MultiLink::new(&config(), &Kinds::default());
     let stations = [0, 1].map(|link| {
         let random = ["bk", "be", "vi", "vo"].map(|purpose| Stream::new(1, u64::from(link), purpose));
         let mut station = Edca::new(config(), Address(u32::from(link)), random);
@@ -38,9 +38,9 @@ fn device(traits: PeerTraits) -> (MultiLink<Payload>, [Edca<Payload>; 2]) {
 /// A device whose links disturb each other; the first link has the upper part.
 fn coupled() -> [Edca<Payload>; 2] {
     let (mut shared, mut stations) = device(PeerTraits::default());
-    assert!(!shared.is_coupled());
+    assert!(!shared.wants_beginnings());
     shared.couple([0, 1], us(5_484));
-    assert!(shared.is_coupled());
+    assert!(shared.wants_beginnings());
     shared.exchange(&mut stations[0]);
     stations
 }
@@ -59,19 +59,19 @@ fn own(until: u64) -> OnLink {
 fn what_begins_to_arrive_keeps_the_other_link_from_sending() {
     let [mut station, _] = coupled();
     assert_eq!(room(&station, at(100)), Room::Free);
-    station.on_incoming(Address(10), at(300));
+    station.on_incoming(Address(10), FrameKind::Data, at(300));
     assert_eq!(room(&station, at(100)), Room::Wait(at(300 + 16 + 44 + 9)));
     assert_eq!(room(&station, at(369)), Room::Free);
     let exchange = *pairs(&mut station).exchange_mut(A).unwrap();
     assert_eq!((exchange.with, exchange.is_own, exchange.data_end), (PEER, false, None));
     // What the link itself has begun is not overwritten by an answer.
     pairs(&mut station).set_exchange(A, Some(own(800)));
-    station.on_incoming(Address(10), at(300));
+    station.on_incoming(Address(10), FrameKind::Data, at(300));
     assert_eq!(room(&station, at(100)), Room::Wait(at(800)));
     // A slow answer: a block acknowledgement of 56 byte at 6 Mbit/s lasts 100 us.
     station.planner.config.data = super::super::Vector::NonHt(crate::phy::OFDM_RATES[0]);
     pairs(&mut station).set_exchange(A, None);
-    station.on_incoming(Address(10), at(300));
+    station.on_incoming(Address(10), FrameKind::Data, at(300));
     assert_eq!(room(&station, at(100)), Room::Wait(at(300 + 16 + 100 + 9)));
 }
 
@@ -79,7 +79,7 @@ fn what_begins_to_arrive_keeps_the_other_link_from_sending() {
 #[test]
 fn an_answer_prolongs_the_exchange_of_a_peer() {
     let [mut station, _] = coupled();
-    station.on_incoming(Address(10), at(300));
+    station.on_incoming(Address(10), FrameKind::Data, at(300));
     station.on_sending(at(316), at(400));
     assert_eq!(room(&station, at(350)), Room::Wait(at(409)));
     assert_eq!(station.listening.changes.len(), 2);

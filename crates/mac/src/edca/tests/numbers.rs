@@ -24,6 +24,12 @@ fn of(format: Format, mcs: u8, width: Width) -> Vector {
 fn he(mcs: u8) -> EdcaConfig {
     EdcaConfig::new(of(Format::He, mcs, Width::Mhz20), Band::Ghz5)
 }
+fn all(config: &EdcaConfig) -> Vec<Grade> {
+    Grade::all(config, &config.data, config.aggregation.window)
+}
+fn add_narrower(grades: &mut Vec<Grade>, config: &EdcaConfig) {
+    Grade::add_narrower(grades, config, config.aggregation.window);
+}
 fn random() -> Stream {
     Stream::new(1, 0, "test")
 }
@@ -202,29 +208,31 @@ fn rate_control_chooses_among_formats_up_to_the_configured_one() {
         Vector::Mode(mode) => (mode.choice().streams, mode.choice().mcs, mode.choice().width),
         Vector::NonHt(_) => panic!("no mode"),
     };
-    assert_eq!(Grade::all(&config).iter().map(shown).collect::<Vec<_>>(), [(2, 2, Width::Mhz40)]);
+    assert_eq!(all(&config).iter().map(shown).collect::<Vec<_>>(), [(2, 2, Width::Mhz40)]);
     config.rate_control = RateControl::Ideal;
-    let mut grades = Grade::all(&config);
+    let mut grades = all(&config);
     let expected = [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)];
     assert_eq!(grades.iter().map(shown).collect::<Vec<_>>(), expected.map(|(n, mcs)| (n, mcs, Width::Mhz40)));
-    assert_eq!(Grade::add_narrower(&mut grades, &config), 6);
+    add_narrower(&mut grades, &config);
     assert_eq!(grades[6..].iter().map(shown).collect::<Vec<_>>(), expected.map(|(n, mcs)| (n, mcs, Width::Mhz20)));
-    let mut fixed = Grade::all(&config);
+    let mut fixed = all(&config);
     config.bandwidth = super::super::Bandwidth::Static;
-    assert_eq!((Grade::add_narrower(&mut fixed, &config), fixed.len()), (6, 6));
+    add_narrower(&mut fixed, &config);
+    assert_eq!(fixed.len(), 6);
     let legacy =
         EdcaConfig { rate_control: RateControl::Ideal, ..EdcaConfig::new(Vector::NonHt(OFDM_RATES[3]), Band::Ghz5) };
-    let mut grades = Grade::all(&legacy);
+    let mut grades = all(&legacy);
     assert_eq!(mbps(grades.iter().map(|grade| grade.vector.rate())), [6, 9, 12, 18]);
-    assert_eq!((Grade::add_narrower(&mut grades, &legacy), grades.len()), (4, 4));
+    add_narrower(&mut grades, &legacy);
+    assert_eq!(grades.len(), 4);
 }
 
 /// 802.11ac has no MCS 9 in 20 MHz with one stream: MCS 8 takes its place.
 #[test]
 fn a_format_that_a_narrower_channel_does_not_have_is_the_next_lower_one() {
     let config = EdcaConfig::new(of(Format::Vht, 9, Width::Mhz80), Band::Ghz5);
-    let mut grades = Grade::all(&config);
-    Grade::add_narrower(&mut grades, &config);
+    let mut grades = all(&config);
+    add_narrower(&mut grades, &config);
     let shown: Vec<_> = grades
         .iter()
         .map(|grade| match grade.vector {
@@ -238,14 +246,14 @@ fn a_format_that_a_narrower_channel_does_not_have_is_the_next_lower_one() {
 #[test]
 fn a_grade_knows_its_answers_and_its_longest_psdu() {
     let mut config = he(7);
-    let [grade] = Grade::all(&config).try_into().unwrap();
+    let [grade] = all(&config).try_into().unwrap();
     assert_eq!((grade.ack_time, grade.block_ack_time), (us(28), us(40)));
     assert_eq!(grade.psdu_max, config.longest_psdu(&config.data, us(5_484)), "aPPDUMaxTime");
     config.aggregation.ampdu = Some(Bytes::new(9_000));
-    assert_eq!(Grade::all(&config)[0].psdu_max, 9_000);
+    assert_eq!(all(&config)[0].psdu_max, 9_000);
     config.aggregation.ampdu = None;
-    assert_eq!(Grade::all(&config)[0].psdu_max, 0);
-    let [slow] = Grade::all(&he(0)).try_into().unwrap();
+    assert_eq!(all(&config)[0].psdu_max, 0);
+    let [slow] = all(&he(0)).try_into().unwrap();
     // 14 and 56 byte at 6 Mbit/s: 134 and 470 bits in symbols of 24.
     assert_eq!((slow.ack_time, slow.block_ack_time), (us(20 + 24), us(20 + 80)));
 }
@@ -255,7 +263,7 @@ fn a_grade_knows_its_answers_and_its_longest_psdu() {
 fn a_chain_goes_on_until_something_is_acknowledged() {
     let mut config = he(7);
     config.rate_control = RateControl::Minstrel;
-    let grades = Grade::all(&config);
+    let grades = all(&config);
     let (now, to) = (super::at(0), Address(1));
     let mut rates = Rates::new(&config, &grades, &[], random());
     let state = |rates: &Rates| match rates {
@@ -286,7 +294,7 @@ fn a_chain_goes_on_until_something_is_acknowledged() {
 fn rate_control_by_signals_takes_what_the_last_one_allows() {
     let mut config = he(7);
     config.rate_control = RateControl::Ideal;
-    let grades = Grade::all(&config);
+    let grades = all(&config);
     let needs: Vec<i32> = (0..grades.len() as i32).map(|place| 500 * place).collect();
     let mut rates = Rates::new(&config, &grades, &needs, random());
     let pick = |rates: &mut Rates, snr| {
@@ -297,7 +305,7 @@ fn rate_control_by_signals_takes_what_the_last_one_allows() {
     let random = || [0, 1, 2, 3].map(|place| Stream::new(place, 0, "test"));
     let mut station = Edca::<Payload>::new(config, Address(0), random());
     assert!(!station.wants_signal());
-    station.control_rates(self::random(), |_| 0);
+    station.control_rates(|_| self::random(), |_| 0);
     assert!(station.wants_signal());
 }
 

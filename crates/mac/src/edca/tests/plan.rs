@@ -341,11 +341,18 @@ fn packets_are_joined_as_far_as_the_a_msdu_goes() {
 
 #[test]
 fn the_longest_a_msdu_is_what_is_left_of_an_mpdu() {
-    assert_eq!((ht().amsdu_max(), of_format(Format::Vht).amsdu_max()), (4_065, 11_424));
-    assert_eq!(without_agreements().amsdu_max(), 11_424, "no A-MPDU");
+    let most = |mut config: EdcaConfig, limit: Option<u64>| {
+        config.aggregation.amsdu = limit.map(Bytes::new);
+        config.amsdu_max(&config.data)
+    };
+    let long = Some(20_000);
+    assert_eq!((most(ht(), long), most(of_format(Format::Vht), long)), (Some(4_065), Some(11_424)));
+    assert_eq!(most(without_agreements(), long), Some(11_424), "no A-MPDU");
+    assert_eq!((most(ht(), Some(3_839)), most(ht(), None)), (Some(3_839), None));
     let mut wide = ht();
     wide.data_header = Bytes::new(5_000);
-    assert_eq!(wide.amsdu_max(), 0);
+    assert_eq!(most(wide, long), Some(0));
+    assert_eq!(ht().amsdu_max(&Vector::NonHt(OFDM_RATES[7])), None, "802.11a has none");
 }
 
 /// From 802.11ac on a single MPDU stands behind a delimiter; before, it is bare (9.7.1).
@@ -393,11 +400,11 @@ fn formats_of_narrower_channels_follow_those_of_the_whole() {
     let mut config = EdcaConfig::new(Vector::Mode(Mode::new(choice).unwrap()), Band::Ghz5);
     config.rate_control = RateControl::Minstrel;
     let planner = Planner::new(config, Address(0));
-    assert_eq!(planner.grades().len(), 4);
+    assert_eq!(planner.formats.families().map(<[_]>::len).collect::<Vec<_>>(), [4]);
     for (halvings, width) in [(0, Width::Mhz80), (1, Width::Mhz40), (2, Width::Mhz20)] {
         for mcs in 0..4 {
-            let place = planner.halved(mcs, halvings);
-            assert_eq!(planner.in_whole(place), mcs);
+            let place = planner.formats.place(PEER, mcs, halvings);
+            assert_eq!(planner.formats.in_whole(PEER, place), mcs);
             let mut bench = Bench::new(config, &[1_500]);
             let pick = Pick { grade: place, ..Pick::default() };
             let vector = bench.plan_as(None, true, pick).unwrap().ppdu.vector;

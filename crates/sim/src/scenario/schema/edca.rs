@@ -9,9 +9,7 @@ use crate::scenario::frequency::Frequency;
 use crate::scenario::reader::{self, View, quantity};
 use crate::scenario::spec::{Mac, Node};
 use crate::scenario::tree::{Data, Value};
-use airbraid_mac::edca::{
-    AccessCategory, AgreementSetup, Bandwidth, EdcaConfig, FunctionConfig, Repair, Vector, WINDOW_MAX,
-};
+use airbraid_mac::edca::{AccessCategory, AgreementSetup, Bandwidth, EdcaConfig, FunctionConfig, Repair, Vector};
 use airbraid_mac::phy::{OFDM_RATES, Rate, Standard};
 use airbraid_mac::ppdu::{Band, Choice, Coding, Format, GuardInterval, Ltf, Mode, Padding, Rules, Width};
 use airbraid_mac::rate_control::RateControl;
@@ -53,8 +51,11 @@ const OF_DCF: [(&str, &str); 5] = [
 
 /// The highest TXOP limit: the field has 16 bits and counts 32 us (802.11-2020, 9.4.2.28).
 const TXOP_MAX: Duration = Duration::from_micros(65_535 * 32);
-/// The longest A-MSDU (802.11-2020, table 9-25).
-const AMSDU_MAX: Bytes = Bytes::new(7_935);
+/// The longest A-MSDU (802.11-2020, table 9-25): of HT, and from VHT on what an MPDU of 11454 byte has beside a header of
+/// 26 byte and the FCS.
+const fn amsdu_max(format: Format) -> Bytes {
+    Bytes::new(if matches!(format, Format::Ht) { 7_935 } else { 11_454 - 30 })
+}
 
 /// Reads a radio of 802.11n, ac, ax or be.
 pub(super) fn read(view: &View<'_>, format: Format, channel: Option<u32>) -> Mac {
@@ -252,6 +253,8 @@ fn access(view: &View<'_>, data: Vector, band: Band, format: Option<Format>) -> 
     let limit = 1_000.max(4 * u32::from(config.aggregation.window));
     let why = "packets of a category, with those that are not acknowledged yet; 1000 and four windows";
     config.queue_limit = view.count("queue", limit, why);
+    let message = || "a queue without a place takes no packet".to_owned();
+    view.require(config.queue_limit > 0, "queue", message, "at least 1: the packet in service counts, too");
     config
 }
 
@@ -334,6 +337,9 @@ fn aggregation(view: &View<'_>, config: &mut EdcaConfig, format: Format) {
             let message = format!("{} has no A-MPDU longer than {longest}", format.name());
             return Err(Complaint::new(message, "write ampdu = \"longest\""));
         }
+        if aggregation.ampdu == Some(Bytes::ZERO) {
+            return Err(Complaint::new("nothing fits into an A-MPDU of 0 byte", "write ampdu = \"off\" for none"));
+        }
         Ok(show(aggregation.ampdu))
     });
     let has_agreements = aggregation.ampdu.is_some();
@@ -343,10 +349,13 @@ fn aggregation(view: &View<'_>, config: &mut EdcaConfig, format: Format) {
     let largest = u32::from(aggregation.window);
     let message = || format!("{} has no window of {window} MPDUs", format.name());
     view.require((1..=largest).contains(&window), "block_ack_window", message, &format!("1 to {largest}"));
-    aggregation.window = window.clamp(1, u32::from(WINDOW_MAX)) as u16;
-    aggregation.ampdu_frames = view.count("ampdu_frames", window, "as many as the window");
+    aggregation.window = window.clamp(1, largest) as u16;
+    let usual = u32::from(aggregation.window);
+    aggregation.ampdu_frames = view.count("ampdu_frames", usual, "as many as the window");
     let message = || "an A-MPDU has at least one MPDU".to_owned();
     view.require(aggregation.ampdu_frames > 0, "ampdu_frames", message, "write ampdu = \"off\" for none");
+    let message = || format!("{} acknowledges no A-MPDU of {} MPDUs", format.name(), aggregation.ampdu_frames);
+    view.require(aggregation.ampdu_frames <= largest, "ampdu_frames", message, &format!("at most {largest}"));
     let setups = [("given", AgreementSetup::Given), ("frames", AgreementSetup::Frames)];
     let why = "agreements are there from the beginning";
     aggregation.setup = view.choice("block_ack_setup", &setups, AgreementSetup::Given, why);
@@ -358,7 +367,7 @@ fn aggregation(view: &View<'_>, config: &mut EdcaConfig, format: Format) {
     );
     aggregation.retry_limit = retry_limit(view, "block_ack_retry_limit", None);
     view.apply(true);
-    amsdu(view, aggregation);
+    amsdu(view, aggregation, format);
 }
 
 /// An agreement has two ends, which are set up alike.
@@ -376,15 +385,20 @@ pub(super) fn check(top: &View<'_>, nodes: &[Node]) {
     top.require(is_one, "node", message, "write `block_ack_setup` once, in [radio]: an agreement has two ends");
 }
 
-fn amsdu(view: &View<'_>, aggregation: &mut airbraid_mac::edca::AggregationConfig) {
+fn amsdu(view: &View<'_>, aggregation: &mut airbraid_mac::edca::AggregationConfig, format: Format) {
+    let longest = amsdu_max(format);
     let show = |limit: Option<Bytes>| limit.map_or_else(|| "off".to_owned(), |bytes| bytes.to_string());
     view.read("amsdu", show(aggregation.amsdu), "each packet in an MPDU of its own", |value| {
         aggregation.amsdu = match &value.data {
             Data::Text(word) if word == "off" => None,
             _ => Some(quantity::<Bytes>(value).map_err(|c| or_words(c, "\"off\", \"7935 byte\""))?),
         };
-        if aggregation.amsdu.is_some_and(|bytes| bytes > AMSDU_MAX) {
-            return Err(Complaint::new(format!("an A-MSDU has at most {AMSDU_MAX}"), "write amsdu = \"7935 byte\""));
+        if aggregation.amsdu.is_some_and(|bytes| bytes > longest) {
+            let message = format!("an A-MSDU of {} has at most {longest}", format.name());
+            return Err(Complaint::new(message, "write amsdu = \"7935 byte\""));
+        }
+        if aggregation.amsdu == Some(Bytes::ZERO) {
+            return Err(Complaint::new("nothing fits into an A-MSDU of 0 byte", "write amsdu = \"off\" for none"));
         }
         Ok(show(aggregation.amsdu))
     });

@@ -72,7 +72,8 @@ pub(super) fn basic_rates(view: &View<'_>, standard: Standard) -> Vec<Rate> {
     view.read("basic_rates", Rates(&default).to_string(), "1 Mbit/s as in ns-2; OFDM: the mandatory rates", |value| {
         let rates: Vec<Rate> = reader::list(value)?.iter().map(|v| one_rate(v, standard)).collect::<Result<_, _>>()?;
         if rates.is_empty() {
-            return Err(Complaint::new("there must be a basic rate", "write [\"1 Mbit/s\"]"));
+            let help = format!("write [\"{}\"]", standard.rates()[0].bit_rate);
+            return Err(Complaint::new("there must be a basic rate", help));
         }
         let shown = Rates(&rates).to_string();
         given = Some(rates);
@@ -112,7 +113,8 @@ pub(super) fn retry_limit(view: &View<'_>, key: &'static str, default: Option<u3
 pub(super) fn rts_threshold(view: &View<'_>, default: Bytes) -> Bytes {
     let never = Bytes::new(u64::MAX);
     let mut threshold = default;
-    view.read("rts_threshold", default.to_string(), "above every frame: no RTS", |value| match &value.data {
+    let shown = if default == never { "off".to_owned() } else { default.to_string() };
+    view.read("rts_threshold", shown, "above every frame: no RTS", |value| match &value.data {
         Data::Text(word) if word == "off" => {
             threshold = never;
             Ok("off".to_owned())

@@ -79,7 +79,11 @@ const OF_THE_PHY: &[&str] = &[
     "primary",
     "secondary",
     "bandwidth",
+    "block_ack_setup",
+    "beacons",
 ];
+/// Number of those, the last ones, that mean the same for every PHY from 802.11n on.
+const OF_NEWER_PHYS: usize = 2;
 
 /// Reads everything of a radio but its name and channel, whose number is asked for the band.
 pub(super) fn read(view: &mut View<'_>, channel: Option<u32>) -> (RadioConfig, Mac, Option<link::Config>) {
@@ -176,7 +180,11 @@ fn standard(view: &mut View<'_>) -> Named {
             _ => standard == usual,
         };
         if !same {
-            view.bind(OF_THE_PHY, found.layer + 1);
+            let count = match standard {
+                Named::Older(_) => OF_THE_PHY.len(),
+                Named::Newer(_) => OF_THE_PHY.len() - OF_NEWER_PHYS,
+            };
+            view.bind(&OF_THE_PHY[..count], found.layer + 1);
         }
     }
     standard

@@ -105,6 +105,43 @@ fn what_a_standard_does_not_have_is_told_at_its_key() {
     refuses("standard = \"802.11ax\"\nampdu = \"8 MB\"", "8:9", "write ampdu = \"longest\"");
     refuses("standard = \"802.11ac\"\nblock_ack_window = 256", "8:20", "1 to 64");
     refuses("standard = \"802.11ax\"\namsdu = \"12 kB\"", "8:9", "write amsdu = \"7935 byte\"");
+    refuses("standard = \"802.11n\"\nband = \"5 GHz\"\namsdu = \"8 kB\"", "9:9", "an A-MSDU of 802.11n has at most");
+    let longest = config("standard = \"802.11ac\"\nband = \"5 GHz\"\namsdu = \"11424 byte\"");
+    assert_eq!(longest.aggregation.amsdu, Some(Bytes::new(11_424)));
+}
+
+#[test]
+fn a_limit_for_which_nothing_is_left_is_told() {
+    refuses("standard = \"802.11ax\"\nampdu = \"0 byte\"", "8:9", "write ampdu = \"off\" for none");
+    refuses("standard = \"802.11ax\"\namsdu = \"0 byte\"", "8:9", "write amsdu = \"off\" for none");
+    refuses("standard = \"802.11ax\"\nampdu_frames = 257", "8:16", "802.11ax acknowledges no A-MPDU of 257 MPDUs");
+    refuses("standard = \"802.11ax\"\nqueue = 0", "8:9", "a queue without a place takes no packet");
+    // A window that there is not is told once.
+    assert_eq!(errors(&of("standard = \"802.11ax\"\nblock_ack_window = 2000")).lines().count(), 1);
+    refuses("standard = \"802.11a\"\nband = \"5 GHz\"", "8:8", "`band` belongs to EDCA");
+    refuses("standard = \"802.11g\"\nbasic_rates = []", "8:15", "write [\"6 Mbit/s\"]");
+}
+
+/// A neighbour of an older standard has no agreements to set up, and one of another newer standard sets them up alike.
+#[test]
+fn what_is_written_once_for_a_file_is_no_slip_of_its_older_radios() {
+    let text = of("standard = \"802.11ax\"\nband = \"5 GHz\"\nblock_ack_setup = \"frames\"\nbeacons = true");
+    for older in ["802.11a", "802.11a\", edca = true, rate = \"54 Mbit/s", "802.11n"] {
+        let node = format!(
+            "[[node]]\nname = \"old\"\nposition = [\"1 m\", \"0 m\"]\nradios = [36]\nradio = {{ standard = \"{older}\" }}\n"
+        );
+        let spec = spec(&(text.clone() + &node));
+        let Some(old) = spec.nodes.iter().find(|node| node.name == "old") else { panic!("no such node") };
+        match &old.radios[0].mac {
+            Mac::Edca(config) if config.aggregation.ampdu.is_some() => {
+                assert_eq!(config.aggregation.setup, AgreementSetup::Frames);
+                assert!(config.beacons);
+            }
+            Mac::Edca(config) => assert!(!config.beacons, "{older}"),
+            Mac::Dcf(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]

@@ -44,6 +44,33 @@ fn what_no_device_can_be_is_refused_with_the_remedy() {
 }
 
 #[test]
+fn links_on_channels_that_overlap_are_refused() {
+    // 36 and 44 are in one channel of 80 MHz, 52 is in the next.
+    let on = |third: u32, more: &str| {
+        let text = text("802.11be", "", "").replace("width = \"20 MHz\"", &format!("width = \"80 MHz\"{more}"));
+        text.replace("radios = [36, 40, 44]", &format!("radios = [36, {third}]"))
+    };
+    refused(&on(44, ""), "links `ch36` and `ch44` are on channels that overlap");
+    assert_eq!(spec(&on(52, "")).multi_link_trunks().next().unwrap().members.len(), 2);
+    assert_eq!(spec(&on(44, "\noverlap = \"ignored\"")).multi_link_trunks().next().unwrap().members.len(), 2);
+}
+
+#[test]
+fn ends_of_unlike_widths_share_a_link_if_they_have_one_primary_channel() {
+    let with = |ap: &str, station: &str| {
+        let text = text("802.11be", "members = [[\"x\", \"x\"]]", "");
+        let radio = |keys: &str| format!("radios = [{{ name = \"x\", channel = 42, {keys} }}]");
+        let text = text.replacen("radios = [36, 40, 44]", &radio(ap), 1);
+        text.replacen("radios = [36, 40, 44]", &radio(station).replace("channel = 42, ", ""), 1)
+    };
+    let wide = "width = \"80 MHz\", primary = 40";
+    assert_eq!(spec(&with(wide, "channel = 40")).multi_link_trunks().next().unwrap().members, [[0, 0]]);
+    refused(&with(wide, "channel = 36"), "the radios are on different channels: 42 and 36");
+    let turned = "channel = 42, width = \"80 MHz\", primary = 44";
+    refused(&with(wide, turned), "the primary channels of the radios are different: 5200 and 5220 MHz");
+}
+
+#[test]
 fn one_radio_is_the_station_s_unless_the_file_says_otherwise() {
     let modes = |keys: &str, more: &str| {
         let spec = spec(&text("802.11be", keys, more));
@@ -94,6 +121,10 @@ fn modes_that_no_device_has_are_refused_with_the_remedy() {
     refused(&text("802.11be", "mode = \"nstr\"\nnstr_pairs = [[\"ch36\", \"ch36\"]]", ""), "a link is no pair");
     refused(&text("802.11be", "mode = { a = \"emlsr\", b = \"emlsr\" }", ""), "neither end has a radio for each link");
     refused(&text("802.11be", "mode = \"emlsr\"\npadding_delay = \"1 s\"", ""), "a delay of 1 s is too long");
+    refused(&text("802.11be", "mode = \"emlsr\"\npadding_delay = \"257 us\"", ""), "at most 256 us");
+    refused(&text("802.11be", "mode = \"single\"\nswitch_delay = \"6 ms\"", ""), "at most 5.484 ms");
+    refused(&text("802.11be", "mode = \"nstr\"\nmedium_sync_delay = \"9 ms\"", ""), "at most 8.16 ms");
+    refused(&text("802.11be", "mode = \"nstr\"\nnstr_pairs = []", ""), "write mode = \"str\"");
     refused(&text("802.11be", "mode = { nobody = \"str\" }", ""), "`nobody`");
     refused(&text("802.11be", "mode = { b = \"emlsr\" }", THIRD), "trunks `air` and `other` give a node two modes");
 }
@@ -114,6 +145,8 @@ fn links_carry_the_traffic_that_is_mapped_to_them() {
     }
     refused(&text("802.11be", "tid_to_link = { 9 = [\"ch36\"] }", ""), "`9` is no TID");
     refused(&text("802.11be", "tid_to_link = { vo = [] }", ""), "a TID needs a link");
+    let twice = "tid_to_link = { be = [\"ch36\"], 3 = [\"ch40\"] }";
+    refused(&text("802.11be", twice, ""), "`3` maps a TID that is mapped already");
     refused(&text("802.11be", "tid_to_link = { vo = [\"ch1\"] }", ""), "`ch1`");
     refused(&text("802.11be", "tid_to_link = \"vo\"", ""), "a table is needed");
     refused(&text("802.11be", "block_ack_window = 1025", ""), "no window of 1025 MPDUs");

@@ -200,6 +200,27 @@ fn no_scenario_of_the_repository_has_a_value_twice() {
 }
 
 #[test]
+fn explain_notes_what_no_station_of_today_would_do() {
+    let notes = |text: &str, part: &str| plan(text).warnings.iter().any(|w| w.contains(part));
+    let on_14 = BASE.replace("radios = [1, 5]", "radios = [1, 14]");
+    let newer = |text: &str| text.replace("rate = \"11 Mbit/s\"", "standard = \"802.11ax\"\nband = \"2.4 GHz\"");
+    assert!(notes(&newer(&on_14), "channel 14, which is for 802.11b alone"));
+    assert!(!notes(&on_14, "channel 14, which") && !notes(&newer(BASE), "channel 14, which"));
+    let long = |payload: u32| format!("{BASE}transport = {{ udp = \"{payload} byte\" }}\n");
+    // 8 byte of LLC and 28 of IP and UDP.
+    assert!(notes(&long(2_269), "are longer than an MSDU of 802.11") && !notes(&long(2_268), "are longer than"));
+    let unlike = |keys: &str| {
+        let on = |text: &str| text.replace("radios = [1, 5]", "radios = [36]");
+        let plain = BASE.replace("[[trunk]]\nname = \"air\"\nbetween = [\"a\", \"b\"]\n", "");
+        let text = on(&plain).replacen("radios = [36]", &format!("radios = [36]\nradio = {{ {keys} }}"), 1);
+        text.replace("rate = \"11 Mbit/s\"", "standard = \"802.11ax\"")
+    };
+    let part = "they hear each other, but exchange no data: give it edca = true";
+    assert!(notes(&unlike("standard = \"802.11a\""), part), "{:?}", plan(&unlike("standard = \"802.11a\"")).warnings);
+    assert!(!notes(&unlike("standard = \"802.11a\", edca = true"), part));
+}
+
+#[test]
 fn explain_warns_of_channels_that_the_standard_does_not_have() {
     let warns =
         |text: &str| plan(text).warnings.iter().any(|w| w.starts_with("802.11b and g end at channel 14; 19 is"));

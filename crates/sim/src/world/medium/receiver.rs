@@ -15,6 +15,7 @@ use airbraid_mac::Channel;
 use airbraid_mac::edca::Vector;
 use airbraid_mac::ppdu::Width;
 use airbraid_units::{Duration, Instant};
+use std::ops::Range;
 
 /// The frame to which a radio listens.
 #[derive(Clone, Copy, Debug)]
@@ -248,13 +249,45 @@ impl RadioState {
         self.wide.change(here.filter(|arrival| arrival.is_in_part()), spectrum)
     }
 
-    /// Energy begins that is no frame for this receiver.
-    pub fn on_foreign(&mut self, now: Instant, arrival: Arrival) -> Beginning {
-        self.foreign += arrival.power;
+    /// The 20-MHz channels in which it listens to a frame: those that the frame fills, or of a duplicate the primary.
+    pub(super) fn listened(&self, own: &Arrival, spectrum: &Spectrum) -> Option<Range<usize>> {
+        let primary = self.wide.primary;
+        own.filled(self.wide.units, spectrum).or_else(|| own.is_readable.then_some(primary..primary + 1))
+    }
+
+    /// Power that lies over a frame, of which `others` is what is in the whole channel beside it: of what does not fill
+    /// that only the part in the frame's own 20-MHz channels.
+    #[inline]
+    pub(super) fn over(&self, id: TransmissionId, others: f64, spectrum: &Spectrum) -> f64 {
+        let is_even = self.uneven == 0 || self.wide.units == 1;
+        if is_even { others } else { self.over_parts(id, spectrum).map_or(others, |(over, _)| over) }
+    }
+
+    /// The same, and the number of these channels.
+    #[cold]
+    fn over_parts(&self, id: TransmissionId, spectrum: &Spectrum) -> Option<(f64, usize)> {
+        let own = self.arrivals.iter().find(|arrival| arrival.transmission == id)?;
+        let places = self.listened(own, spectrum)?;
+        let is_other = |arrival: &&Arrival| arrival.transmission != id && arrival.channel == self.tuned;
+        let of =
+            |arrival: &Arrival| places.clone().map(|place| arrival.part(place, self.wide.units, spectrum)).sum::<f64>();
+        Some((self.arrivals.iter().filter(is_other).map(of).sum(), places.len()))
+    }
+
+    /// What lies over the frame to which it listens has changed.
+    fn note_interference(&mut self, spectrum: &Spectrum) {
+        let Some(lock) = self.lock else { return };
+        let over = self.over(lock.transmission, self.energy - lock.power, spectrum);
         if let Some(lock) = &mut self.lock {
-            lock.interference = lock.interference.max(self.energy - lock.power);
+            lock.interference = lock.interference.max(over);
         }
-        self.lose_preamble(now);
+    }
+
+    /// Energy begins that is no frame for this receiver.
+    pub fn on_foreign(&mut self, now: Instant, arrival: Arrival, spectrum: &Spectrum) -> Beginning {
+        self.foreign += arrival.power;
+        self.note_interference(spectrum);
+        self.lose_preamble(now, spectrum);
         self.notice()
     }
 
@@ -278,7 +311,14 @@ impl RadioState {
 
     /// Another frame begins, until `until`, while energy `before` is on the medium. Returns the decodable frame that is
     /// lost by this.
-    pub fn on_frame(&mut self, now: Instant, arrival: Arrival, until: Instant, before: f64) -> [Lost; 2] {
+    pub fn on_frame(
+        &mut self,
+        now: Instant,
+        arrival: Arrival,
+        until: Instant,
+        before: f64,
+        spectrum: &Spectrum,
+    ) -> [Lost; 2] {
         let Arrival { transmission, power, .. } = arrival;
         let decodable = arrival.is_readable && power >= self.limits.reception;
         let missed = self.transmitting_until > now;
@@ -289,7 +329,7 @@ impl RadioState {
             missed,
             since: now,
             until,
-            interference: before,
+            interference: self.over(transmission, before, spectrum),
             success: 1.0,
             bits: 0,
             settled: now,
@@ -299,16 +339,16 @@ impl RadioState {
             Some(ratio) => [self.hold(next, ratio), None],
             None if missed => [None; 2],
             None => match self.limits.preamble {
-                Some(_) => self.detect(now, next),
-                None => [self.consider_lock(next), None],
+                Some(_) => self.detect(now, next, spectrum),
+                None => [self.consider_lock(next, spectrum), None],
             },
         }
     }
 
     /// Looks for the preamble of a frame that begins: of those that begin together the strongest, if it stands out.
     /// Otherwise the receiver finds no frame, and there is only energy.
-    fn detect(&mut self, now: Instant, next: Lock) -> [Lost; 2] {
-        if self.stands_out(next.power) {
+    fn detect(&mut self, now: Instant, next: Lock, spectrum: &Spectrum) -> [Lost; 2] {
+        if self.stands_out(&next, spectrum) {
             if let (Some(lock), None) = (self.lock, self.limits.recapture)
                 && now < lock.since + PREAMBLE_DETECTION
                 && next.decodable
@@ -316,29 +356,32 @@ impl RadioState {
                 self.begin_lock(next);
                 return [lock.decodable.then_some(lock.transmission), None];
             }
-            return [self.consider_lock(next), None];
+            return [self.consider_lock(next, spectrum), None];
         }
         let lost = next.decodable.then_some(next.transmission);
-        let first = self.lose_preamble(now);
-        if let Some(lock) = &mut self.lock {
-            lock.interference = lock.interference.max(self.energy - lock.power);
-        }
+        let first = self.lose_preamble(now, spectrum);
+        self.note_interference(spectrum);
         [first, lost]
     }
 
     /// Gives up a frame that has just begun, if it does not stand out any more. Returns it if it was decodable.
-    fn lose_preamble(&mut self, now: Instant) -> Lost {
+    fn lose_preamble(&mut self, now: Instant, spectrum: &Spectrum) -> Lost {
         let lock = self.lock.filter(|lock| self.limits.preamble.is_some() && now < lock.since + PREAMBLE_DETECTION)?;
-        if self.stands_out(lock.power) {
+        if self.stands_out(&lock, spectrum) {
             return None;
         }
         self.lock = None;
         lock.decodable.then_some(lock.transmission)
     }
 
-    /// Whether a frame of this power is noticed in all that is on the air now.
-    fn stands_out(&self, power: f64) -> bool {
-        let others = self.limits.noise + (self.energy - power).max(0.0);
+    /// Whether a frame is noticed in all that is on the air now.
+    fn stands_out(&self, frame: &Lock, spectrum: &Spectrum) -> bool {
+        let (power, units) = (frame.power, self.wide.units);
+        let parts = if self.uneven == 0 || units == 1 { None } else { self.over_parts(frame.transmission, spectrum) };
+        let others = match parts {
+            None => self.limits.noise + (self.energy - power).max(0.0),
+            Some((over, count)) => self.limits.noise * count as f64 / units as f64 + over,
+        };
         self.limits.preamble.is_none_or(|ratio| power >= others * ratio)
     }
 
@@ -348,9 +391,10 @@ impl RadioState {
     }
 
     /// Locks on a frame that begins, or counts it as interference. Returns the decodable frame that is lost by this.
-    fn consider_lock(&mut self, next: Lock) -> Option<TransmissionId> {
-        let Lock { power, decodable, interference: before, .. } = next;
+    fn consider_lock(&mut self, next: Lock, spectrum: &Spectrum) -> Option<TransmissionId> {
+        let Lock { power, decodable, .. } = next;
         let mut lost = None;
+        let over = self.lock.map_or(0.0, |lock| self.over(lock.transmission, self.energy - lock.power, spectrum));
         let takes = match &mut self.lock {
             None => power >= self.limits.carrier_sense,
             // What cannot be decoded gives way to what can; a decodable frame gives way to a much stronger one only
@@ -359,7 +403,7 @@ impl RadioState {
                 let stronger = self.limits.recapture.is_some_and(|ratio| power >= lock.power * ratio);
                 let takes = decodable && (!lock.decodable || stronger);
                 if !takes {
-                    lock.interference = lock.interference.max(before + power - lock.power);
+                    lock.interference = lock.interference.max(over);
                 }
                 lost = match (takes, lock.decodable) {
                     (true, true) => Some(lock.transmission),

@@ -41,7 +41,7 @@ impl RadioState {
         if data.is_none() && rates.is_none() {
             return;
         }
-        let interference = (self.energy - lock.power).max(0.0);
+        let interference = self.over(lock.transmission, self.energy - lock.power, spectrum).max(0.0);
         let modulation = transmission.frame.rate.modulation;
         let by_part = match rates {
             Some(rates) if self.uneven > 0 && self.wide.units > 1 => self.sinr_by_part(modulation, rates, spectrum),
@@ -104,7 +104,7 @@ impl RadioState {
         let Modulation::Ofdm { bits, .. } = modulation else { return None };
         let lock = self.lock.as_ref()?;
         let own = self.arrivals.iter().find(|arrival| arrival.transmission == lock.transmission)?;
-        let filled = own.filled(self.wide.units, spectrum)?;
+        let filled = self.listened(own, spectrum)?;
         let noise = self.limits.noise / self.wide.units as f64;
         let sinr = |place: usize| {
             let all: f64 = self.arrivals.iter().map(|arrival| arrival.part(place, self.wide.units, spectrum)).sum();

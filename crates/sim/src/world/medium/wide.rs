@@ -25,6 +25,8 @@ pub(super) struct WideChannel {
     idle: Width,
     /// The part in which the radio answers: that of the PPDU that came last; `None`: all.
     pub answers_in: Option<Width>,
+    /// The part in which it announces and requests; `None`: all.
+    pub announces_in: Option<Width>,
 }
 
 impl WideChannel {
@@ -35,6 +37,7 @@ impl WideChannel {
             channel,
             idle: Width::Mhz320,
             answers_in: None,
+            announces_in: None,
         }
     }
 
@@ -75,13 +78,22 @@ impl WideChannel {
         energy >= limit || arrivals.clone().any(|arrival| is_ppdu(in_it(arrival), arrival))
     }
 
+    /// The width of the channel.
+    pub fn width(&self) -> Option<Width> {
+        self.channel.map(|channel| channel.width())
+    }
+
     /// The part of the channel that a PPDU of this radio fills; `None`: all.
     pub fn narrowed(&self, kind: FrameKind, vector: Option<&Vector>) -> Option<Width> {
         let channel = self.channel.filter(|channel| channel.units() > 1)?;
-        match vector {
-            Some(Vector::Mode(mode)) => Some(mode.choice().width).filter(|width| *width < channel.width()),
+        let part = match vector {
+            Some(Vector::Mode(mode)) => Some(mode.choice().width),
+            // Data for a station that has no wider channel.
+            Some(Vector::NonHt(_)) if kind == FrameKind::Data => Some(Width::Mhz20),
             _ if matches!(kind, FrameKind::Ack | FrameKind::BlockAck | FrameKind::Cts) => self.answers_in,
+            _ if matches!(kind, FrameKind::Rts | FrameKind::MuRts | FrameKind::BlockAckRequest) => self.announces_in,
             _ => None,
-        }
+        };
+        part.filter(|width| *width < channel.width())
     }
 }

@@ -22,6 +22,7 @@ use airbraid_engine::link::{SelectiveRepeat, StopAndWait};
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{Bond, BondConfig};
 use airbraid_engine::trunk::paper::PaperTrunk;
+use airbraid_mac::edca::{Kind, Kinds};
 use airbraid_mac::polled::Role;
 use airbraid_net::link::Link;
 use airbraid_net::refusal::Refusal;
@@ -165,12 +166,23 @@ impl Ports {
     }
 }
 
+/// The kinds of the stations under EDCA, as they learn of each other when they associate.
+pub(super) fn kinds(spec: &Spec, radio_map: &RadioMap) -> Kinds {
+    let all = (0..spec.nodes.len()).flat_map(|node| (0..spec.nodes[node].radios.len()).map(move |radio| (node, radio)));
+    let kind = |at: (usize, usize)| match &spec.nodes[at.0].radios[at.1].mac {
+        Mac::Edca(config) => Some((radio_map.id(at).address(), Kind::of(config))),
+        _ => None,
+    };
+    Kinds::new(all.filter_map(kind))
+}
+
 fn radios(spec: &Spec, radio_map: &RadioMap, seed: u64) -> Result<Table<RadioId, RadioPort>, Refusal> {
     let mut radios = Table::with_capacity(spec.radios().count());
+    let kinds = kinds(spec, radio_map);
     for (node, host) in spec.nodes.iter().enumerate() {
         for (place, radio) in host.radios.iter().enumerate() {
             let id = radio_map.id((node, place));
-            let mac = RadioMac::new(spec, radio_map, (node, place), seed)?;
+            let mac = RadioMac::new(spec, radio_map, (node, place), &kinds, seed)?;
             let loss = DeliveryLoss::new(&radio.delivery_loss, seed, id);
             let mut port = RadioPort::new(id, NodeId::new(node), mac, radio.mac.queue_limit(), loss);
             if spec.record.snr {
@@ -239,7 +251,7 @@ fn polls(master: &Mac, slave: &Mac) -> bool {
 fn may_speak(from: &spec::Radio, to: &spec::Radio) -> bool {
     match (&from.mac, &to.mac) {
         (Mac::Multichannel(_), Mac::Multichannel(_)) => true,
-        (Mac::Edca(_), Mac::Edca(_)) => from.channel == to.channel,
+        (Mac::Edca(_), Mac::Edca(_)) => from.shares_channel(to),
         // Among channels where stations come and go, hearing is a matter of the moment.
         (Mac::Dcf(_), Mac::Dcf(_) | Mac::AccessPoint(_)) | (Mac::AccessPoint(_), Mac::Dcf(_)) => {
             from.channel == to.channel

@@ -10,7 +10,7 @@ use crate::phy::CodedRate;
 use crate::scenario::spec::{Mac, Spec};
 use airbraid_engine::{Machine, Stream, Wake, step};
 use airbraid_mac::dcf::Dcf;
-use airbraid_mac::edca::{AccessCategory, AgreementStats, Edca, EdcaStats, Vector};
+use airbraid_mac::edca::{AccessCategory, AgreementStats, Edca, EdcaStats, Kinds, Vector};
 use airbraid_mac::multichannel::{Multichannel, MultichannelStats};
 use airbraid_mac::polled::Polled;
 use airbraid_mac::power_save::{AccessPoint, BufferStats, SlottedStation, SwitchStats};
@@ -46,7 +46,7 @@ impl RadioMac {
     ///
     /// # Errors
     /// A station whose slots are not those of access points that there are: the scenario was not checked.
-    pub fn new(spec: &Spec, radios: &RadioMap, at: (usize, usize), seed: u64) -> Result<Self, Refusal> {
+    pub fn new(spec: &Spec, radios: &RadioMap, at: (usize, usize), kinds: &Kinds, seed: u64) -> Result<Self, Refusal> {
         let own = radios.id(at).address();
         let random = |purpose| Stream::new(seed, u64::from(own.0), purpose);
         Ok(match &spec.nodes[at.0].radios[at.1].mac {
@@ -54,8 +54,10 @@ impl RadioMac {
             Mac::Edca(config) => {
                 let streams = ["edca.bk", "edca.be", "edca.vi", "edca.vo"].map(random);
                 let mut mac = Edca::new(**config, own, streams);
+                mac.meet(kinds);
                 if config.rate_control != RateControl::Fixed {
-                    mac.control_rates(random("edca.rates"), needed_snr);
+                    let random = |family: u64| Stream::new(seed, u64::from(own.0) | family << 32, "edca.rates");
+                    mac.control_rates(random, needed_snr);
                 }
                 if config.beacons {
                     mac.send_beacons(random("edca.beacons"));

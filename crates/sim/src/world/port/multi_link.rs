@@ -3,6 +3,7 @@
 use super::super::device::{MultiLinkDevice, Peer, Way};
 use super::super::id::{DeviceId, MultiLinkEnd, RadioId, Table};
 use super::super::radio_map::RadioMap;
+use super::build::kinds;
 use super::mac::RadioMac;
 use super::radio::RadioPort;
 use crate::scenario::spec::{Mac, MultiLinkTrunk, Spec};
@@ -13,12 +14,13 @@ type Radios = Table<RadioId, RadioPort>;
 /// The devices of a scenario: each node at which multi-link trunks end is one, with all of their radios.
 pub fn devices(spec: &Spec, radio_map: &RadioMap, radios: &mut Radios) -> Table<DeviceId, MultiLinkDevice> {
     let mut devices: Table<DeviceId, MultiLinkDevice> = Table::default();
+    let kinds = kinds(spec, radio_map);
     for node in 0..spec.nodes.len() {
         let links = spec.device_links(node);
         let Some(Mac::Edca(config)) = links.first().map(|first| &spec.nodes[node].radios[*first].mac) else { continue };
         let id = DeviceId::new(devices.ids().count());
         let links = links.into_iter().map(|radio| radio_map.id((node, radio))).collect();
-        let mut device = MultiLinkDevice::new(MultiLink::new(config), links);
+        let mut device = MultiLinkDevice::new(MultiLink::new(config, &kinds), links);
         for (place, radio) in (0..).zip(&device.links) {
             radios[*radio].join(&mut device.shared, (id, place));
         }

@@ -208,7 +208,7 @@ impl RadioPort {
     fn drive_link(&mut self, (device, place): (DeviceId, u8), input: Option<MacInput<Msdu>>, host: &mut Host<'_>) {
         let (radio, now) = (self.radio, host.now);
         let incoming = match input {
-            Some(MacInput::Busy) if host.devices[device].shared.is_coupled() => host.medium.incoming(radio),
+            Some(MacInput::Busy) if host.devices[device].shared.wants_beginnings() => host.medium.incoming(radio),
             _ => None,
         };
         let from = match &input {
@@ -216,8 +216,8 @@ impl RadioPort {
             _ => None,
         };
         self.borrow(device, host);
-        if let (Some((from, end)), RadioMac::Edca(mac)) = (incoming, &mut self.mac) {
-            mac.on_incoming(from.address(), end);
+        if let (Some((from, kind, end)), RadioMac::Edca(mac)) = (incoming, &mut self.mac) {
+            mac.on_incoming(from.address(), kind, end);
         }
         let wake = self.mac.step(now, input, |output| {
             host.devices[device].count_output(place, &output);
@@ -260,12 +260,13 @@ impl RadioPort {
     /// A frame has come without an error.
     #[inline]
     pub fn note_level(&mut self, from: Address, power: f64, host: &Host<'_>) {
+        let (radio, sender) = (self.radio, RadioId::of(from));
         if let Some(mac) = self.mac.signal_controlled() {
-            let snr = host.medium.signal_to_noise(self.radio, power);
+            let snr = host.medium.signal_to_noise_of(radio, sender, power);
             mac.on_signal(from, (snr.0 * 100.0) as i32);
         }
         if let Some(levels) = &mut self.levels {
-            levels.note(host.now, power, |power| host.medium.signal_to_noise(self.radio, power));
+            levels.note(host.now, power, |power| host.medium.signal_to_noise_of(radio, sender, power));
         }
     }
 

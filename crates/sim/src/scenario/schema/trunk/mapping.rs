@@ -36,8 +36,18 @@ pub(super) fn tids(view: &View<'_>, names: &[String]) -> Vec<u8> {
             let help = "write { vo = [\"six\"] }: categories or TIDs, each with its links";
             return Err(Complaint::new(format!("a table is needed, this is {}", value.kind()), help));
         };
+        let mut mapped = 0;
         for entry in &table.entries {
-            map(&mut masks, tids_of(&entry.key)?, links(&entry.value, names)?);
+            let tids = tids_of(&entry.key)?;
+            if mapped & tids != 0 {
+                let message = format!("`{}` maps a TID that is mapped already", entry.key);
+                return Err(Complaint::new(
+                    message,
+                    "be is 0 and 3, bk 1 and 2, vi 4 and 5, vo 6 and 7: map each once",
+                ));
+            }
+            mapped |= tids;
+            map(&mut masks, tids, links(&entry.value, names)?);
         }
         Ok(show(&masks))
     });

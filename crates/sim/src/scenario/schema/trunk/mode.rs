@@ -43,8 +43,12 @@ const PADDING: Duration = Duration::from_micros(32);
 const TRANSITION: Duration = Duration::from_micros(128);
 /// MediumSyncDelay: aPPDUMaxTime (802.11be-2024, 35.3.16.8).
 const MEDIUM_SYNC: Duration = Duration::from_micros(5_484);
-/// Longest delay that makes sense: an exchange has no longer frame.
-const DELAY_MAX: Duration = Duration::from_micros(5_484);
+/// The longest EMLSR Padding Delay and EMLSR Transition Delay (802.11be-2024, 9.4.2.312.2.3).
+const EMLSR_DELAY_MAX: Duration = Duration::from_micros(256);
+/// The longest time for which one radio moves to another link: an exchange has no longer frame.
+const MOVE_MAX: Duration = Duration::from_micros(5_484);
+/// The longest Medium Synchronization Duration: eight bits that count 32 us (9.4.2.312.2.3).
+const MEDIUM_SYNC_MAX: Duration = Duration::from_micros(255 * 32);
 
 /// Reads the modes of the ends of a trunk. `trunks` is the number of trunks of devices at each node.
 pub(super) fn read(
@@ -98,7 +102,14 @@ fn pairs(view: &View<'_>, node: usize, (nodes, members): (&[Node], &[[usize; 2]]
             let pair = [position(&reader::text(a)?, "member", &names)?, position(&reader::text(b)?, "member", &names)?];
             if pair[0] == pair[1] { Err(Complaint::new("a link is no pair", "name two links")) } else { Ok(pair) }
         };
-        reader::list(value)?.iter().map(pair).collect::<Result<Vec<_>, _>>()
+        let pairs = reader::list(value)?.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
+        if pairs.is_empty() && applies {
+            return Err(Complaint::new(
+                "links of which no two disturb each other are not nstr",
+                "write mode = \"str\"",
+            ));
+        }
+        Ok(pairs)
     });
     view.apply(true);
     given.unwrap_or_else(|| (0..members.len()).flat_map(|a| (0..a).map(move |b| [b, a])).collect())
@@ -115,9 +126,15 @@ fn delays(view: &View<'_>, modes: [Mode; 2]) -> Emlsr {
     view.apply(modes.iter().any(|mode| matches!(mode, Mode::Nstr | Mode::Emlsr)));
     let medium_sync = view.quantity("medium_sync_delay", MEDIUM_SYNC, "the longest PPDU");
     let delays = Emlsr { padding, transition, medium_sync };
-    for (key, delay) in [("padding_delay", delays.padding), ("switch_delay", delays.transition)] {
+    let longest_move = if is_single { MOVE_MAX } else { EMLSR_DELAY_MAX };
+    let limits = [
+        ("padding_delay", delays.padding, EMLSR_DELAY_MAX),
+        ("switch_delay", delays.transition, longest_move),
+        ("medium_sync_delay", delays.medium_sync, MEDIUM_SYNC_MAX),
+    ];
+    for (key, delay, longest) in limits {
         let message = || format!("a delay of {delay} is too long");
-        view.require(delay <= DELAY_MAX, key, message, "the standard knows 0 to 256 us");
+        view.require(delay <= longest, key, message, &format!("at most {longest}"));
     }
     view.apply(true);
     delays

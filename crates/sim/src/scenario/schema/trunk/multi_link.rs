@@ -49,6 +49,7 @@ pub(super) fn read(
         window,
     };
     acknowledges(view, &trunk, nodes);
+    side_by_side(view, &trunk, nodes);
     others.iter().for_each(|other| apart(view, &trunk, other));
     trunk
 }
@@ -88,6 +89,18 @@ fn acknowledges(view: &View<'_>, trunk: &MultiLinkTrunk, nodes: &[Node]) {
         || format!("{} links are too many", trunk.members.len()),
         "a device has at most 15",
     );
+}
+
+/// The links of a device are on channels of their own: two on one would be one medium, for which they would compete.
+fn side_by_side(view: &View<'_>, trunk: &MultiLinkTrunk, nodes: &[Node]) {
+    let radio = |member: &[usize; 2]| &nodes[trunk.between[0]].radios[member[0]];
+    for (place, member) in trunk.members.iter().enumerate() {
+        let own = radio(member);
+        if let Some(other) = trunk.members[..place].iter().map(radio).find(|other| own.overlaps(other)) {
+            let message = || format!("links `{}` and `{}` are on channels that overlap", other.name, own.name);
+            view.require(false, "members", message, "give each link a channel of its own");
+        }
+    }
 }
 
 /// An access point's radios may lead to several devices; no two trunks lead to one, and none is above another.

@@ -126,8 +126,13 @@ fn member(item: &Value, a: &Node, b: &Node) -> Result<[usize; 2], Complaint> {
 }
 
 fn can_hear(a: &Radio, b: &Radio) -> Result<(), Complaint> {
-    if a.channel != b.channel {
-        let message = format!("the radios are on different channels: {} and {}", a.channel, b.channel);
+    if !a.shares_channel(b) {
+        let message = match (a.primary_mhz(), b.primary_mhz()) {
+            (Some(x), Some(y)) if a.channel == b.channel => {
+                format!("the primary channels of the radios are different: {x} and {y} MHz")
+            }
+            _ => format!("the radios are on different channels: {} and {}", a.channel, b.channel),
+        };
         return Err(Complaint::new(message, "a member has the same channel at both ends"));
     }
     let (x, y) = match (&a.mac, &b.mac) {
