@@ -96,6 +96,7 @@ fn a_service_goes_by_the_uplinks_that_may_carry_it_and_by_no_other() {
     assert_eq!((calls(3), seen_of(&net, "pc", WEB[0]).as_str()), (3, HUB[0]), "no service any more\n{}", net.logs());
     write(&net, &files, SERVICES);
     net.ip("office", "link set dsl up");
+    net.ip("office", "route add default via 10.1.0.1 metric 100");
     net.wait_members("office", 2);
     net.wait_members("hub", 2);
     let [_, b] = during(&net, || {
