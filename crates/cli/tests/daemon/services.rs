@@ -1,5 +1,5 @@
-//! Services behind a gateway: what only one uplink may carry, and what no metered one may, in both directions. A packet's
-//! DSCP is copied outward, so each provider counts what it carries of each kind.
+//! Services behind a gateway: what only one uplink may carry, and what no metered one may, in both directions. The DSCP
+//! of a packet is copied outward, so each provider counts what it carries of each kind.
 
 use crate::gateway::{HUB, WEB, internet, nft, seen_of, serve, sites};
 use crate::net::{Net, airbraid, text};

@@ -125,7 +125,6 @@ fn every_key_of_the_reference_survives_both_ways() {
     assert!(count > 30, "{count} keys: is the reference read as it is written?");
 }
 
-/// What the daemon makes of the file is the same.
 #[test]
 fn a_file_that_went_both_ways_is_read_as_before() {
     let folder = std::env::temp_dir().join(format!("airbraid-uci-{}", std::process::id()));

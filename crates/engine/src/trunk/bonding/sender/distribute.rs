@@ -209,8 +209,8 @@ impl<P: Coded> BondSender<P> {
         self.store.unname(id);
     }
 
-    /// Sends a packet of a service that waits, in its turn or out of it, or a copy of one that was sent. Returns whether
-    /// to go on.
+    /// Sends a packet of a service that waits, in its turn or out of it, or a copy of one that was sent. Returns
+    /// whether to go on.
     pub(super) fn send_next_of(&mut self, now: Instant, service: u8, is_in_turn: bool) -> bool {
         let is_busy = self.queue.has(service);
         if !is_busy && (service != 0 || is_in_turn) {
