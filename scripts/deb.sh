@@ -37,7 +37,7 @@ Version: $version-1
 Architecture: $architecture
 Maintainer: The airbraid authors <packages@airbraid.invalid>
 Installed-Size: $(du -sk --apparent-size "$tree" | cut -f 1)
-Recommends: iproute2
+Recommends: nftables, iproute2
 Suggests: wireshark
 Section: net
 Priority: optional

@@ -21,6 +21,8 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || 
 export SOURCE_DATE_EPOCH
 build=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 export CARGO_TARGET_DIR=$build
+# The sources of the standard library, where the toolchain has them: rustup's rust-src, Debian's rust-web-src.
+library=$(realpath -m "$(rustc --print sysroot)/lib/rustlib/src/rust")
 
 # The compiler of all targets, in an environment of its own.
 environment() {
@@ -38,17 +40,19 @@ environment() {
 flags() {
     local cargo_home=${CARGO_HOME:-$HOME/.cargo}
     RUSTFLAGS="--remap-path-prefix=$cargo_home=/cargo --remap-path-prefix=$root=/airbraid --remap-path-prefix=$build=/build"
+    RUSTFLAGS+=" --remap-path-prefix=$library=/rustc"
     CFLAGS="-ffile-prefix-map=$cargo_home=/cargo -ffile-prefix-map=$root=/airbraid -ffile-prefix-map=$build=/build"
     export RUSTFLAGS CFLAGS CARGO_INCREMENTAL=0
 }
 
-# usage: has_library TARGET: whether there is a standard library for it, fetched if need be.
+# usage: has_library TARGET: whether there is a standard library for it, fetched if need be, or its sources.
 has_library() {
-    local folder
-    folder=$(rustc --print target-libdir --target "$1")
-    if [ ! -d "$folder" ] && command -v rustup >/dev/null; then rustup target add "$1" >/dev/null 2>&1 || true; fi
-    [ -d "$folder" ]
+    if ! is_built "$1" && command -v rustup >/dev/null; then rustup target add "$1" >/dev/null 2>&1 || true; fi
+    is_built "$1" || [ -f "$library/library/Cargo.lock" ]
 }
+
+# usage: is_built TARGET: whether the toolchain has a standard library for it.
+is_built() { [ -d "$(rustc --print target-libdir --target "$1")" ]; }
 
 # usage: archive FOLDER FILE: equal bytes for equal files.
 archive() {
@@ -59,11 +63,16 @@ archive() {
 
 # usage: one ARCHITECTURE
 one() {
-    local triple=${target[$1]} variant features name tree talker
+    local triple=${target[$1]} variant features name tree talker std=()
+    # A library that is not there is built like the rest; Cargo takes that option from nightly toolchains alone otherwise.
+    if ! is_built "$triple"; then
+        std=("-Zbuild-std=std,panic_unwind")
+        export RUSTC_BOOTSTRAP=1
+    fi
     for variant in airbraid-daemon airbraid; do
         features=(--no-default-features --features live)
         [ "$variant" = airbraid ] && features=()
-        cargo zigbuild --profile dist --locked --package airbraid-cli --target "$triple" "${features[@]}"
+        cargo zigbuild --profile dist --locked --package airbraid-cli --target "$triple" "${std[@]}" "${features[@]}"
         name=$variant-$version-$1
         install -m 755 "$build/$triple/dist/airbraid" "$out/$name"
         talker=$out/$variant-$version-x86_64
@@ -91,7 +100,7 @@ scripts/sbom.py --version "$version" --time "$SOURCE_DATE_EPOCH" >"$out/airbraid
 (cd "$out" && du --apparent-size -b -- * | awk '{ printf "%10.2f MB  %s\n", $1 / 1e6, $2 }')
 if [ ${#missing[@]} -gt 0 ]; then
     for one in "${missing[@]}"; do
-        echo "dist.sh: $one is not built: there is no standard library of Rust for ${target[$one]} (rustup target add)" >&2
+        echo "dist.sh: $one is not built: there is no standard library of Rust for ${target[$one]} (rustup target add, or Debian's rust-web-src)" >&2
     done
     exit 1
 fi

@@ -108,9 +108,11 @@ def title(page):
 
 def summary(book):
     """The table of contents: every page once."""
-    lines = ["# Summary", "", "[airbraid](index.md)", "[Who reads what](documentation.md)", "[Glossary](glossary.md)",
-             "[Security](security.md)", "[Validation](validation.md)"]
-    done = {"index.md", "documentation.md", "glossary.md", "security.md", "validation.md"}
+    named = {"index.md": "airbraid", "documentation.md": "Who reads what"}
+    rest = sorted(path.name for path in book.source.glob("*.md") if path.name not in named and path.name != "SUMMARY.md")
+    first = named | {name: title(book.source / name) for name in rest}
+    lines = ["# Summary", "", *(f"[{text}]({name})" for name, text in first.items())]
+    done = set(first)
 
     def add(path):
         name = path.relative_to(book.source).as_posix()

@@ -10,7 +10,8 @@ rust_wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # command, package
 declare -A package=([cc]=gcc [ld]=binutils [tshark]=tshark [ns]=ns2 [rsvg-convert]=librsvg2-bin [iperf3]=iperf3 [curl]=curl
     [ip]=iproute2 [ethtool]=ethtool [ping]=iputils-ping [python3]=python3 [nft]=nftables [sysctl]=procps [chromium]=chromium [npm]=npm
-    [shellcheck]=shellcheck [lintian]=lintian [mmdebstrap]=mmdebstrap [qemu-aarch64-static]=qemu-user-static [skopeo]=skopeo)
+    [shellcheck]=shellcheck [lintian]=lintian [mmdebstrap]=mmdebstrap [qemu-aarch64-static]=qemu-user-static [skopeo]=skopeo
+    [busybox]=busybox)
 wanted=()
 for step in "$@"; do
     case $step in
@@ -18,7 +19,7 @@ for step in "$@"; do
         test) wanted+=(tshark iperf3 curl ip ethtool ping python3 nft sysctl shellcheck) ;;
         browser) wanted+=(chromium npm) ;;
         python) wanted+=(python3) ;;
-        package) wanted+=(lintian mmdebstrap qemu-aarch64-static skopeo) ;;
+        package) wanted+=(lintian mmdebstrap qemu-aarch64-static skopeo busybox) ;;
         ns2) wanted+=(ns) ;;
         picture) wanted+=(rsvg-convert) ;;
         *) echo "tools.sh: unknown step '$step'" >&2; exit 2 ;;

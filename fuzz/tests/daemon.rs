@@ -172,6 +172,7 @@ fn any_value_in_a_site_file() {
         "quota",
         "quota_day",
         "hours",
+        "metered",
         "until",
         "except",
         "lan",

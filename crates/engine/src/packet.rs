@@ -50,6 +50,10 @@ pub trait Packet {
     fn priority(&self) -> u8 {
         0
     }
+    /// The service that it belongs to, which only some members of a bond may carry; 0 for none.
+    fn service(&self) -> u8 {
+        0
+    }
     /// Whether it carries nothing.
     fn is_empty(&self) -> bool {
         self.len() == Bytes::ZERO
@@ -96,6 +100,7 @@ mod tests {
     fn a_packet_of_which_nothing_is_said_is_one_segment_of_bulk_data() {
         let packet = Plain(1_400);
         assert_eq!((packet.class(), packet.segments(), packet.priority()), (TrafficClass::Bulk, 1, 0));
+        assert_eq!(packet.service(), 0);
         assert_eq!((packet.segment_len(), packet.footprint()), (Bytes::new(1_400), 1_400));
         assert!(!packet.can_be_marked() && !packet.is_acknowledgement() && !packet.is_empty());
         assert!(Plain(0).is_empty() && !Plain(1).is_empty());

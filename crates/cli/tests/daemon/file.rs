@@ -109,6 +109,7 @@ fn every_refusal_says_where_what_and_what_instead() {
             "fd77::/32 is no part of a prefix in `allowed`",
         ),
         ("endpoint =", "until = \"tomorrow\"\nendpoint =", "29:9", "RFC 3339"),
+        ("backup = true", "metered = \"yes\"", "24:11", "write true or false"),
         ("[[peer]]", "[[pear]]", "26:3", "unknown key `pear`"),
         ("schema = 1", "schema = 1\nlisten = 12 s", "2:", "TOML"),
     ];
@@ -124,11 +125,60 @@ fn every_refusal_says_where_what_and_what_instead() {
     assert!(said.contains(":33:14: two peers have the same key"), "{said}");
     assert!(said.contains(":34:11: fd77::/64 is behind two peers"), "{said}");
     introductions(&folder);
+    services(&folder);
     mode(0o644);
     let (status, said) = check(&folder, &fine());
     assert_eq!(status, Some(2));
     assert!(said.contains("site.toml:5:15: others may read") && said.contains("chmod 600"), "{said}");
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Services: the keys of one, at the end of the file; its name is on line 32.
+fn services(folder: &std::path::Path) {
+    let file = |keys: &str| fine() + &format!("[[service]]\nname = \"calls\"\n{keys}\n");
+    for fine in [
+        "dscp = \"ef\"\nonly = \"dsl\"",
+        "dscp = [46, \"AF41\", 0]\nmetered = false",
+        "port = 5060\nprotocol = \"udp\"\npeer = \"hub\"\nonly = [\"dsl\", \"a-link-of-the-peers\"]",
+        "port = [\"10000-20000\", 22, \"23\"]\nnetwork = \"198.51.100.0/24\"\nonly = \"lte\"",
+        "peer = \"hub\"\nmetered = false",
+    ] {
+        let (status, said) = check(folder, &file(fine));
+        assert_eq!(status, Some(0), "{fine}: {said}");
+    }
+    for (wrong, place, message) in [
+        ("only = \"dsl\"", "32:8", "this is all traffic"),
+        ("port = 22", "32:8", "every uplink may carry it"),
+        ("port = 22\nmetered = true", "32:8", "write metered = false"),
+        ("port = 0\nonly = \"dsl\"", "33:8", "these are no ports"),
+        ("port = 65536\nonly = \"dsl\"", "33:8", "write a number from 0 to 65535"),
+        ("port = \"20-10\"\nonly = \"dsl\"", "33:8", "such as 5060, or \"10000-20000\""),
+        ("port = [22, \"-\"]\nonly = \"dsl\"", "33:8", "these are no ports"),
+        ("port = []\nonly = \"dsl\"", "33:8", "an empty list says nothing"),
+        ("dscp = 64\nonly = \"dsl\"", "33:8", "write a number from 0 to 63"),
+        ("dscp = \"EFF\"\nonly = \"dsl\"", "33:8", "`EFF` is no code point"),
+        ("network = \"198.51.100.0/33\"\nonly = \"dsl\"", "33:11", "0 to 32"),
+        ("protocol = \"icmp\"\nonly = \"dsl\"", "33:12", "any, tcp, udp"),
+        ("peer = \"hob\"\nonly = \"dsl\"", "33:8", "there is no peer `hob`"),
+        ("port = 22\nonly = [\"a b\"]", "34:8", "this cannot be a name"),
+        ("port = 22\nonly = \"dsl\"\nmax = 3", "35:1", "unknown key `max`"),
+        ("port = 22\nonly = \"dsl\"\n[[service]]\nname = \"calls\"\nport = 1\nonly = \"dsl\"", "36:8", "two services"),
+    ] {
+        let (status, said) = check(folder, &file(wrong));
+        assert_eq!(status, Some(2), "{wrong}: {said}");
+        assert!(said.contains(&format!("site.toml:{place}")) && said.contains(message), "{wrong}: {said}");
+    }
+    // Nobody comes to this end, so no link has another name than its uplinks'.
+    let alone = |only: &str| file(&format!("port = 22\nonly = \"{only}\"")).replacen("listen = 5182\n", "", 1);
+    assert_eq!(check(folder, &alone("lte")).0, Some(0));
+    let (status, said) = check(folder, &alone("eth9"));
+    assert_eq!(status, Some(2));
+    assert!(said.contains(":33:8: there is no uplink `eth9`") && said.contains("allowed: dsl, lte"), "{said}");
+    let many: Vec<String> =
+        (1..17).map(|at| format!("[[service]]\nname = \"s{at}\"\nport = {at}\nonly = \"dsl\"\n")).collect();
+    assert_eq!(check(folder, &(fine() + &many[..15].concat())).0, Some(0));
+    let (status, said) = check(folder, &(fine() + &many.concat()));
+    assert!(status == Some(2) && said.contains("16 services are too many"), "{said}");
 }
 
 /// Introductions: a second peer with one line more, and replacements in the first peer.

@@ -18,15 +18,15 @@ use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
 /// The hub's addresses on the Internet: what a server sees of who comes through the tunnel.
-const HUB: [&str; 2] = ["198.51.100.7", "2001:db8:7::7"];
+pub const HUB: [&str; 2] = ["198.51.100.7", "2001:db8:7::7"];
 /// The server's, and one that the office excepts from the tunnel.
-const WEB: [&str; 2] = ["203.0.113.9", "2001:db8:9::9"];
+pub const WEB: [&str; 2] = ["203.0.113.9", "2001:db8:9::9"];
 const EXCEPTED: &str = "203.0.113.200";
 /// The first provider's address on the Internet.
 const PROVIDER: &str = "198.18.1.2";
 
 /// Runs `nft` with rules in a host.
-fn nft(net: &Net, host: &str, rules: &str) {
+pub fn nft(net: &Net, host: &str, rules: &str) {
     let file = net.folder.join(format!("{host}.nft"));
     std::fs::write(&file, rules).unwrap();
     let done = net.exec(host, &["nft", "-f", &file.display().to_string()]);
@@ -46,7 +46,7 @@ fn six(net: &Net, link: &str, ends: [(&str, &str); 2]) {
 }
 
 /// The hosts and the links, without a daemon.
-fn internet(test: &str) -> Net {
+pub fn internet(test: &str) -> Net {
     let net = Net::new(test, &["pc", "office", "ispa", "ispb", "core", "hub", "web"]);
     net.link("lan0", ["pc", "office"], ["192.168.1.2/24", "192.168.1.1/24"]);
     six(&net, "lan0", [("pc", "fd01::2/64"), ("office", "fd01::1/64")]);
@@ -75,7 +75,7 @@ fn internet(test: &str) -> Net {
 }
 
 /// The files of the office and the hub; more of the office's.
-fn sites(net: &Net, more: &str) {
+pub fn sites(net: &Net, more: &str) {
     let (office, hub) = (Keys::new(), Keys::new());
     let file = format!(
         "[interface]\naddress = [\"10.77.0.2/24\", \"fd77::2/64\"]\nprivate_key = \"{{key}}\"\n\
@@ -97,7 +97,7 @@ fn sites(net: &Net, more: &str) {
 /// A server that tells each caller the address that it sees, by TCP on port 80; and every name server's question the
 /// address of the server, on port 53.
 #[expect(clippy::disallowed_methods, reason = "a server of a test, outside any run")]
-fn serve(net: &Net) {
+pub fn serve(net: &Net) {
     let name = net.namespace("web");
     let listening = std::sync::Arc::new(std::sync::Barrier::new(2));
     let ready = std::sync::Arc::clone(&listening);
@@ -135,7 +135,7 @@ fn answer_names(socket: &UdpSocket) {
 }
 
 /// The address that the server sees of a host that comes to it; empty where nothing comes back within 3 s.
-fn seen_of(net: &Net, host: &str, to: &str) -> String {
+pub fn seen_of(net: &Net, host: &str, to: &str) -> String {
     let at: SocketAddr = if to.contains(':') { format!("[{to}]:80") } else { format!("{to}:80") }.parse().unwrap();
     namespace::inside(&net.namespace(host), || {
         let mut seen = String::new();

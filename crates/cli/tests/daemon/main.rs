@@ -25,6 +25,7 @@ mod resolv;
 mod root;
 mod routes;
 mod serve;
+mod services;
 mod strangers;
 mod turns;
 

@@ -131,7 +131,8 @@ fn frames_of_an_unknown_life_and_reports_of_nothing_are_strange_and_change_nothi
     let (class, member) = (TrafficClass::Bulk, Member(0));
     tell(&mut end, BondInput::MemberAdded { member, config: MemberConfig::default() });
     let come = |frame: Frame<Token>| BondInput::Frame { member, length: frame.len(), frame };
-    let packet = Token { from: 1, id: 0, len: 100, bucket: 1, class, is_markable: false, is_acknowledgement: false };
+    let packet =
+        Token { from: 1, id: 0, len: 100, bucket: 1, class, is_markable: false, is_acknowledgement: false, service: 0 };
     let data = Frame::Data { header: BondHeader { number: SeqNum(1), ..BondHeader::default() }, packet };
     assert_eq!(tell(&mut end, come(data)), (1, 1), "no probe has told the sender's life");
     let feedback = |epoch: u32, member: u8, newest: u32| {

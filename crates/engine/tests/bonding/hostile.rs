@@ -35,6 +35,7 @@ fn frame() -> impl Strategy<Value = Frame<Token>> {
                 class: TrafficClass::Bulk,
                 is_markable: false,
                 is_acknowledgement: false,
+                service: 0,
             };
             Frame::Data { header, packet }
         }),

@@ -12,6 +12,7 @@ mod memory;
 mod path_mtu;
 mod policy;
 mod properties;
+mod services;
 mod soak;
 mod transcripts;
 mod validation;

@@ -120,7 +120,16 @@ fn length(symbol: &Symbol) -> u64 {
 }
 
 fn token(len: u64) -> Token {
-    Token { from: 1, id: 1, len, bucket: 3, class: TrafficClass::Bulk, is_markable: false, is_acknowledgement: false }
+    Token {
+        from: 1,
+        id: 1,
+        len,
+        bucket: 3,
+        class: TrafficClass::Bulk,
+        is_markable: false,
+        is_acknowledgement: false,
+        service: 0,
+    }
 }
 
 fn data(number: u32, place: FlowSeq, len: u64) -> Frame<Token> {

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 /// A step of a random test.
 #[derive(Clone, Debug)]
-enum Step {
+pub enum Step {
     Packets { end: usize, count: u8, len: u16, bucket: u8, is_voice: bool },
     Wait { ms: u16 },
     Loss { member: usize, loss: u32 },
@@ -19,9 +19,9 @@ enum Step {
     Slow { member: usize, mbps: u64, delay_ms: u64 },
 }
 
-const MEMBERS: usize = 3;
+pub const MEMBERS: usize = 3;
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+pub fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         4 => (0..2usize, 1..60u8, 40..1_400u16, 0..4u8, prop::bool::weighted(0.1)).prop_map(
             |(end, count, len, bucket, is_voice)| Step::Packets { end, count, len, bucket, is_voice }
@@ -37,7 +37,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-fn play(policy: BondPolicy, steps: &[Step], seed: u64) -> World {
+pub fn play(policy: BondPolicy, steps: &[Step], seed: u64) -> World {
     let ms = Duration::from_millis;
     let ways = [Way::new(5, ms(2), 0), Way::new(20, ms(15), 20), Way::new(2, ms(60), 100)];
     let mut world = World::new(policy, &ways, seed);
@@ -47,7 +47,7 @@ fn play(policy: BondPolicy, steps: &[Step], seed: u64) -> World {
 
 /// The same over far links that lose, after so much that what they carry is coded; and with long rows, so that there
 /// are groups.
-fn play_coded(policy: BondPolicy, steps: &[Step], seed: u64) -> World {
+pub fn play_coded(policy: BondPolicy, steps: &[Step], seed: u64) -> World {
     let ms = Duration::from_millis;
     let ways = [Way::new(10, ms(80), 50), Way::new(20, ms(60), 80), Way::new(4, ms(150), 100)];
     let mut world = World::new(policy, &ways, seed);
@@ -66,7 +66,7 @@ fn play_coded(policy: BondPolicy, steps: &[Step], seed: u64) -> World {
     world
 }
 
-fn play_on(world: &mut World, steps: &[Step]) {
+pub fn play_on(world: &mut World, steps: &[Step]) {
     let ms = Duration::from_millis;
     for step in steps {
         match *step {
@@ -95,7 +95,7 @@ fn play_on(world: &mut World, steps: &[Step]) {
 }
 
 /// Everything works again, and there is time.
-fn heal(world: &mut World) {
+pub fn heal(world: &mut World) {
     for member in 0..MEMBERS {
         world.add(member);
         for end in 0..2 {
@@ -107,7 +107,7 @@ fn heal(world: &mut World) {
 }
 
 /// Everything came once and in order, and the far end has said so.
-fn check_everything_came(world: &World) -> Result<(), TestCaseError> {
+pub fn check_everything_came(world: &World) -> Result<(), TestCaseError> {
     world.check_once();
     world.check_order();
     for end in 0..2 {

@@ -20,7 +20,7 @@ fn unknown(is_rebinding: bool) -> Moved {
 
 fn packet(id: u64) -> Token {
     let (class, bucket) = (TrafficClass::Bulk, (id % 4) as u16);
-    Token { from: 0, id, len: 1_400, bucket, class, is_markable: false, is_acknowledgement: false }
+    Token { from: 0, id, len: 1_400, bucket, class, is_markable: false, is_acknowledgement: false, service: 0 }
 }
 
 /// A hub with two members of an insider, who acknowledges on B at once whatever leaves on either.

@@ -2,7 +2,7 @@
 
 use airbraid_engine::trunk::bonding::{
     Bond, BondConfig, BondDropReason, BondInput, BondOutput, BondPolicy, BondResequencer, Coded, FlowSeq, Frame,
-    MemberConfig, ReceivedFrame, Source,
+    MemberConfig, ReceivedFrame, Services, Source,
 };
 use airbraid_engine::trunk::{LateMode, Member};
 use airbraid_engine::{Packet, Share, Stream, TrafficClass, step};
@@ -21,6 +21,7 @@ pub struct Token {
     pub class: TrafficClass,
     pub is_markable: bool,
     pub is_acknowledgement: bool,
+    pub service: u8,
 }
 
 impl Packet for Token {
@@ -38,6 +39,9 @@ impl Packet for Token {
     }
     fn is_acknowledgement(&self) -> bool {
         self.is_acknowledgement
+    }
+    fn service(&self) -> u8 {
+        self.service
     }
 }
 
@@ -162,6 +166,12 @@ pub struct World {
     /// By end: members whose place was validated, and those whose was not.
     pub validated: [Vec<Member>; 2],
     pub not_validated: [Vec<Member>; 2],
+    /// The service of packets that are given.
+    pub service: u8,
+    /// The services that members which are added may carry.
+    pub services: Vec<Services>,
+    /// By member and service: frames with packets or symbols of them, of either end.
+    pub carried: BTreeMap<(u8, u8), u64>,
 }
 
 /// A policy under which nothing is given up: not after any time, and no hole.
@@ -209,6 +219,9 @@ impl World {
             swallowed: [[0; 2]; 2],
             validated: [vec![], vec![]],
             not_validated: [vec![], vec![]],
+            service: 0,
+            services: vec![Services::ALL; ways.len()],
+            carried: BTreeMap::new(),
         };
         for member in 0..ways.len() {
             world.add(member);
@@ -218,7 +231,11 @@ impl World {
 
     /// Both ends get a member.
     pub fn add(&mut self, member: usize) {
-        (0..2).for_each(|end| self.add_to(end, member, MemberConfig::default()));
+        let config = MemberConfig {
+            services: self.services.get(member).copied().unwrap_or_default(),
+            ..MemberConfig::default()
+        };
+        (0..2).for_each(|end| self.add_to(end, member, config));
     }
 
     pub fn add_to(&mut self, end: usize, member: usize, config: MemberConfig) {
@@ -260,6 +277,7 @@ impl World {
             }
             BondOutput::Transmit { member, frame, mark } => {
                 self.marked += u64::from(end == 0 && mark);
+                self.count_services(member, &frame);
                 self.transmit(end, member, frame);
             }
             BondOutput::Deliver(token) => {
@@ -277,6 +295,15 @@ impl World {
             BondOutput::Dropped { packet, .. } if packet.from != end => {}
             BondOutput::Dropped { packet, reason } => self.end(end, packet, End::Dropped(reason)),
         }
+    }
+
+    fn count_services(&mut self, member: Member, frame: &Frame<Token>) {
+        let services: Vec<u8> = match frame {
+            Frame::Data { packet, .. } => vec![packet.service],
+            Frame::Repair { symbol, .. } => symbol.iter().map(|(_, token)| token.service).collect(),
+            _ => vec![],
+        };
+        services.into_iter().for_each(|service| *self.carried.entry((member.0, service)).or_default() += 1);
     }
 
     fn end(&mut self, end: usize, token: Token, how: End) {
@@ -341,10 +368,9 @@ impl World {
     pub fn give(&mut self, end: usize, len: u64, bucket: u16, class: TrafficClass) {
         let (id, is_markable, is_acknowledgement) = (self.given[end], self.is_markable, self.gives_acknowledgements);
         self.given[end] += 1;
-        self.step(
-            end,
-            Some(BondInput::Packet(Token { from: end, id, len, bucket, class, is_markable, is_acknowledgement })),
-        );
+        let service = self.service;
+        let token = Token { from: end, id, len, bucket, class, is_markable, is_acknowledgement, service };
+        self.step(end, Some(BondInput::Packet(token)));
     }
 
     /// An end's host falls asleep for this time, if it is awake.

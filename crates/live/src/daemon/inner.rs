@@ -40,6 +40,8 @@ pub struct Summary {
     pub class: TrafficClass,
     /// Whether it is a TCP segment that only acknowledges.
     pub is_acknowledgement: bool,
+    /// Number of its service; 0 for none.
+    pub service: u8,
 }
 
 /// Reads a packet; `None` if it is no valid IP packet.
@@ -55,7 +57,15 @@ pub fn summary(packet: &[u8]) -> Option<Summary> {
     let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     let hash = [protocol].iter().chain(addresses).chain(ports.unwrap_or_default()).fold(0x811c_9dc5, mix);
     let (bucket, is_acknowledgement) = ((hash ^ (hash >> 16)) as u16, is_acknowledgement(packet));
-    Some(Summary { source, destination, tos, bucket, class: class(tos), is_acknowledgement })
+    Some(Summary { source, destination, tos, bucket, class: class(tos), is_acknowledgement, service: 0 })
+}
+
+/// The protocol of a packet, and the ports of one that shows them; `None` if it is no valid IP packet.
+pub fn ports(packet: &[u8]) -> Option<(u8, Option<[u16; 2]>)> {
+    let (header, protocol) = header(packet)?;
+    let are_there = matches!(protocol, TCP | UDP) && !is_later_fragment(packet);
+    let bytes = packet.get(header..).and_then(|rest| rest.first_chunk::<4>()).filter(|_| are_there);
+    Some((protocol, bytes.map(|&[a, b, c, d]| [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])])))
 }
 
 /// The packet at the beginning of these bytes, by its header's length, if only zeros follow.

@@ -50,6 +50,7 @@ mod replace;
 mod routing;
 mod segment;
 mod serve;
+mod service;
 pub mod site;
 mod socket;
 mod status;

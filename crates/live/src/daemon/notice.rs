@@ -20,6 +20,7 @@ const NAME_MAX: usize = 64;
 const FIRST: u8 = 0x1f;
 const GONE: u8 = 1;
 const BACKUP: u8 = 2;
+const METERED: u8 = 4;
 
 /// An end's name for its own uplink: letters, digits, `_` and `-`, as in the site file, so that it can be printed
 /// anywhere.
@@ -70,6 +71,8 @@ pub struct Notice {
     pub is_gone: bool,
     /// Whether it is used only where no other works.
     pub is_backup: bool,
+    /// Whether what it carries costs its owner.
+    pub is_metered: bool,
     /// Higher tiers carry the rest of lower ones.
     pub tier: u8,
     pub rate: Option<BitRate>,
@@ -80,7 +83,8 @@ pub struct Notice {
 impl Notice {
     /// As bytes.
     pub fn emit(&self) -> Vec<u8> {
-        let flags = if self.is_gone { GONE } else { 0 } | if self.is_backup { BACKUP } else { 0 };
+        let flag = |holds: bool, flag: u8| if holds { flag } else { 0 };
+        let flags = flag(self.is_gone, GONE) | flag(self.is_backup, BACKUP) | flag(self.is_metered, METERED);
         let kbps = self.rate.map_or(0, |rate| u32::try_from(rate.as_bps() / 1_000).unwrap_or(u32::MAX));
         let mut bytes = Vec::with_capacity(NOTICE_LEN + NAME_MAX);
         bytes.extend([FIRST, self.member.0, flags, self.tier]);
@@ -94,10 +98,11 @@ impl Notice {
         let &[FIRST, member, flags, tier, a, b, c, d, ref name @ ..] = bytes else { return None };
         let kbps = u32::from_be_bytes([a, b, c, d]);
         let name = LinkName::parse(name)?;
-        (flags & !(GONE | BACKUP) == 0).then(|| Self {
+        (flags & !(GONE | BACKUP | METERED) == 0).then(|| Self {
             member: Member(member),
             is_gone: flags & GONE != 0,
             is_backup: flags & BACKUP != 0,
+            is_metered: flags & METERED != 0,
             tier,
             rate: (kbps > 0).then(|| BitRate::from_kbps(u64::from(kbps))),
             name,
@@ -112,17 +117,18 @@ mod tests {
 
     #[test]
     fn what_is_emitted_is_parsed() {
-        for (is_gone, is_backup, rate, name) in [
-            (false, false, None, ""),
-            (true, false, None, "lte"),
-            (false, true, Some(BitRate::from_kbps(8)), "a_long-NAME-0123456789"),
+        for (is_gone, is_backup, is_metered, rate, name) in [
+            (false, false, true, None, ""),
+            (true, false, false, None, "lte"),
+            (false, true, true, Some(BitRate::from_kbps(8)), "a_long-NAME-0123456789"),
         ] {
-            let notice = Notice { member: Member(9), is_gone, is_backup, tier: 3, rate, name: LinkName::new(name) };
+            let name_of_it = LinkName::new(name);
+            let notice = Notice { member: Member(9), is_gone, is_backup, is_metered, tier: 3, rate, name: name_of_it };
             assert_eq!(Notice::parse(&notice.emit()), Some(notice));
             assert_eq!(notice.name.text().unwrap_or(""), name);
         }
         assert_eq!(Notice::parse(&[FIRST; 7]), None);
-        assert_eq!(Notice::parse(&[FIRST, 0, 4, 0, 0, 0, 0, 0]), None);
+        assert_eq!(Notice::parse(&[FIRST, 0, 8, 0, 0, 0, 0, 0]), None);
         assert_eq!(Notice::parse(&[0x11; 8]), None);
     }
 
@@ -132,7 +138,7 @@ mod tests {
         fn what_is_parsed_is_what_would_be_emitted(
             mut bytes in prop::collection::vec(any::<u8>(), 0..96),
             fill in 0u8..128,
-            flags in 0u8..5,
+            flags in 0u8..9,
         ) {
             for (at, byte) in bytes.iter_mut().enumerate() {
                 match at {

@@ -283,6 +283,9 @@ impl Packet for IpPacket {
     fn is_acknowledgement(&self) -> bool {
         self.own().summary.is_some_and(|summary| summary.is_acknowledgement)
     }
+    fn service(&self) -> u8 {
+        self.own().summary.map_or(0, |summary| summary.service)
+    }
     fn segments(&self) -> u32 {
         self.count
     }
@@ -318,6 +321,7 @@ mod tests {
             bucket: 7,
             class: TrafficClass::Bulk,
             is_acknowledgement: false,
+            service: 0,
         }
     }
 

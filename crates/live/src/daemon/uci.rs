@@ -17,7 +17,7 @@ const RAW: &str = "toml:";
 /// Separates the names of an inner table and its key.
 const INNER: &str = "__";
 /// Keys whose values are texts, whatever they look like.
-const TEXTS: [&str; 6] = ["name", "device", "via", "introduces", "public_key", "private_key"];
+const TEXTS: [&str; 9] = ["name", "device", "via", "introduces", "public_key", "private_key", "lan", "only", "peer"];
 
 /// Writes a TOML text as UCI; `name` is its name in messages.
 ///
@@ -188,7 +188,7 @@ pub fn to_toml(uci: &str) -> Result<String, String> {
 }
 
 /// Tables that are lists even where there is one.
-const LISTS: [&str; 2] = ["uplink", "peer"];
+const LISTS: [&str; 3] = ["uplink", "peer", "service"];
 
 fn table(section: &Section, is_one: bool) -> String {
     let kind = toml_key(&section.kind);

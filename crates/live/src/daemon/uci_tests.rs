@@ -37,9 +37,9 @@ schema = 1
 [interface]
 name = "air0"
 address = ["10.77.0.2/24", "fd77::2/64"]
-private_key = "/etc/airbraid/office.key"
+private_key = "office.key"
 listen = 5182
-mtu = 1400
+mtu = "1400 byte"
 routes = true
 table = 1000
 mark = 256
@@ -51,8 +51,16 @@ peer_memory = "16 MiB"
 metrics = "127.0.0.1:9518"
 page = "127.0.0.1:9519"
 metrics_names = false
+post_up = ["ip route add 10.5.0.0/16 via 192.168.1.254", "echo 'it is up' > /tmp/up"]
+pre_down = ["true"]
 [policy]
 queue = 200
+resequencer = { mode = "strict", buffer = 1000 }
+[gateway]
+lan = ["eth1", "5"]
+masquerade = false
+ipv6 = "route"
+mss = false
 [[uplink]]
 name = "dsl"
 device = "eth0"
@@ -61,12 +69,17 @@ state = "on"
 tier = 0
 backup = false
 quota = "50 GB"
+quota_day = 15
+hours = ["Mon-Fri 08:00-18:00", "22:00-06:00"]
+metered = true
 rate = "20 Mbit/s"
 keepalive = "15 s"
 [[uplink]]
 name = "4"
 device = "5"
 gateway = ["192.168.8.1", "fe80::1"]
+[[uplink]]
+name = "l-te"
 [[peer]]
 name = "hub"
 public_key = "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo="
@@ -74,11 +87,22 @@ preshared_key = "shared.key"
 endpoint = { dsl = "198.51.100.7:5182", "l-te" = "[2001:db8::7]:5182" }
 introduces = ["phone"]
 allowed = ["0.0.0.0/0", "::/0"]
+except = ["203.0.113.0/24"]
 [[peer]]
 name = "phone"
 public_key = "3p7bfXt9wbTTW2HC7OQ1Nz+DQ8hbeGdNrfx+FG+IK08="
 via = "hub"
+until = "2026-12-31T18:00:00Z"
 allowed = ["10.77.0.3/32"]
+[[service]]
+name = "calls"
+protocol = "udp"
+port = [5060, "10000-20000"]
+dscp = ["EF", 34]
+network = ["198.51.100.0/24"]
+peer = "hub"
+only = ["dsl", "4"]
+metered = false
 "#;
 
 #[test]
@@ -89,14 +113,32 @@ fn every_key_of_the_reference_survives_both_ways() {
     let rows = table.lines().filter(|line| line.starts_with("| `"));
     let names = rows.flat_map(|row| row.split('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2));
     let mut count = 0;
+    assert!(EVERY.matches("\n[").count() >= 9, "of all tables");
     for key in names.filter(|name| !name.starts_with('[')) {
-        // What is not in the file above goes both ways in the forms that keys have.
+        assert!(EVERY.contains(&format!("\n{key} = ")), "{key} is not in the file above");
+        // And in whatever form it is given.
         for value in ["true", "7", "\"a text\"", "[\"a\", \"b\"]", "{ a = \"b\" }", "\"12\"", "[1, 2]"] {
             there_and_back(&format!("schema = 1\n[interface]\n{key} = {value}\n"));
         }
         count += 1;
     }
     assert!(count > 30, "{count} keys: is the reference read as it is written?");
+}
+
+#[test]
+fn a_file_that_went_both_ways_is_read_as_before() {
+    let folder = std::env::temp_dir().join(format!("airbraid-uci-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for key in ["office.key", "shared.key"] {
+        std::fs::write(folder.join(key), "dwdtCnMYpX08FsFyUbJmRd9ML4frwJkqsXf7pR25LCo=").unwrap();
+        std::fs::set_permissions(folder.join(key), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    }
+    let read = |text: &str| {
+        let site = crate::daemon::site::parse(&folder.join("t.toml"), text).map_err(|errors| errors.to_string());
+        format!("{:#?}", site.unwrap_or_else(|said| panic!("{said}\n{text}")))
+    };
+    assert_eq!(read(&to_toml(&from_toml("t.toml", EVERY).unwrap()).unwrap()), read(EVERY));
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

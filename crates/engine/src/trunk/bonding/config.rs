@@ -1,6 +1,8 @@
 //! Configuration of a bond and of its members.
 
 use super::flow_seq::PLACE_BITS;
+use super::services::Services;
+use crate::packet::TrafficClass;
 use crate::trunk::LateMode;
 use airbraid_units::{BitRate, Bytes, Duration};
 
@@ -56,6 +58,13 @@ pub enum Coding {
 }
 
 impl BondPolicy {
+    /// Time for which a packet of a class is worth sending.
+    pub const fn persistence_of(&self, class: TrafficClass) -> Duration {
+        match class {
+            TrafficClass::Bulk => self.persistence,
+            TrafficClass::RealTime => self.persistence_real_time,
+        }
+    }
     /// 0.8 s of 1 Gbit/s in full packets; a slower bond holds less by its target.
     pub const QUEUE_LIMIT: u32 = 65_536;
 }
@@ -105,6 +114,8 @@ pub struct MemberConfig {
     pub quota: Option<Bytes>,
     /// Largest rate that it is used with.
     pub rate_cap: Option<BitRate>,
+    /// The services whose packets it may carry.
+    pub services: Services,
     /// Overhead of each frame on the wire: outer IP and UDP headers, and the seal \[byte\].
     pub overhead: Bytes,
     /// MAX_PLPMTU (RFC 8899): the longest IP packet that the host's own link takes. Probes find the path's limit.
@@ -121,6 +132,14 @@ impl MemberConfig {
 
 impl Default for MemberConfig {
     fn default() -> Self {
-        Self { tier: 0, is_backup: false, quota: None, rate_cap: None, overhead: Self::OVERHEAD_IPV4, mtu: None }
+        Self {
+            tier: 0,
+            is_backup: false,
+            quota: None,
+            rate_cap: None,
+            services: Services::ALL,
+            overhead: Self::OVERHEAD_IPV4,
+            mtu: None,
+        }
     }
 }

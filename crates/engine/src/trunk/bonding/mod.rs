@@ -40,6 +40,7 @@ mod restore;
 mod sender;
 mod sent_frames;
 mod service;
+mod services;
 mod status;
 mod store;
 mod targets;
@@ -52,6 +53,7 @@ pub use flow_seq::{BUCKETS, FlowSeq, PLACE_BITS};
 pub use frame::{AckRange, BondHeader, Feedback, Frame, MEMBERS_MAX, PathToken, Probe, RUNS_MAX, RepairHeader, Report};
 pub use plpmtu::BASE as BASE_PLPMTU;
 pub use service::{BondDropReason, BondInput, BondOutput, Moved, ReceivedFrame};
+pub use services::{SERVICES_MAX, Services};
 pub use status::{BondCounts, BondStatus, MemberState, MemberStatus};
 pub use validation::AMPLIFICATION;
 

@@ -8,10 +8,13 @@
 //!   queue that the faster ones will only reach when that one has come ([`Queue::take`]). So the queue never gives up a
 //!   packet that has a place: a decision on the delay of the flow's first packet hits its next packet.
 //! - The target of a flow's wait includes the time that uneven members need; the caller passes it.
+//!
+//! Flows of a service that only some members may carry take turns among themselves, in a lane of their own.
 
 use super::equaliser::Equaliser;
 use super::flow_seq::{BUCKETS, FlowSeq};
 use super::memory::ENTRY;
+use super::services::{SERVICES_MAX, Services};
 use super::targets::{Step, Targets};
 use crate::packet::Packet;
 use airbraid_units::{Duration, Instant};
@@ -137,6 +140,8 @@ struct Flow<P> {
     next: u32,
     deficit: i64,
     listed: Listed,
+    /// The lane that it is listed in.
+    service: u8,
     control: Control,
     /// Bytes sent since its last pause, and the arrival of its last packet.
     sent: u64,
@@ -152,6 +157,26 @@ impl<P> Flow<P> {
     }
 }
 
+/// The turns of the flows of one service.
+#[derive(Debug, Default)]
+struct Lane {
+    new: VecDeque<u16>,
+    old: VecDeque<u16>,
+    /// Number of waiting packets.
+    len: usize,
+    /// Number of flows with waiting packets.
+    busy: u64,
+    /// Time at which the first packet that is held for its time may leave.
+    held_until: Option<Instant>,
+}
+
+impl Lane {
+    /// Flows in the order of their turns.
+    fn listed(&self) -> impl Iterator<Item = u16> {
+        self.new.iter().chain(&self.old).copied()
+    }
+}
+
 /// The reason why a packet was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
@@ -164,21 +189,17 @@ pub enum Refused {
 #[derive(Debug)]
 pub struct Queue<P> {
     flows: Vec<Flow<P>>,
-    new: VecDeque<u16>,
-    old: VecDeque<u16>,
+    /// By number of the service; at least one.
+    lanes: Vec<Lane>,
     limit: usize,
     /// Bytes that may wait.
     limit_bytes: u64,
     len: usize,
     bytes: u64,
-    /// Number of flows with waiting packets.
-    busy: u64,
     /// Memory of the waiting packets \[byte\].
     occupied: u64,
     /// The terms of the flows.
     pub targets: Targets,
-    /// Time at which the first packet that is held for its time may leave.
-    held_until: Option<Instant>,
 }
 
 impl<P: Packet> Queue<P> {
@@ -190,6 +211,7 @@ impl<P: Packet> Queue<P> {
             next: 0,
             deficit: 0,
             listed: Listed::None,
+            service: 0,
             control: Control::default(),
             sent: 0,
             added_at: None,
@@ -197,16 +219,13 @@ impl<P: Packet> Queue<P> {
         };
         Self {
             flows: (0..FLOWS).map(|_| empty()).collect(),
-            new: VecDeque::new(),
-            old: VecDeque::new(),
+            lanes: vec![Lane::default()],
             limit: limit.max(1),
             limit_bytes: u64::MAX,
             len: 0,
             bytes: 0,
-            busy: 0,
             occupied: 0,
             targets: Targets::new(target),
-            held_until: None,
         }
     }
 
@@ -228,6 +247,18 @@ impl<P: Packet> Queue<P> {
     /// Memory of the waiting packets \[byte\].
     pub const fn occupied(&self) -> u64 {
         self.occupied
+    }
+    /// Number of lanes: services up to the highest that has had a packet, and the rest of the traffic.
+    pub const fn lanes(&self) -> u8 {
+        self.lanes.len() as u8
+    }
+    /// Whether packets of a service wait.
+    pub fn has(&self, service: u8) -> bool {
+        self.lanes.get(usize::from(service)).is_some_and(|lane| lane.len > 0)
+    }
+    /// Whether packets of any of these services wait.
+    pub fn has_any(&self, services: Services) -> bool {
+        (1..self.lanes()).any(|service| services.has(service) && self.has(service))
     }
 
     /// Adds a packet. Returns one that is dropped instead, if there is one, and whether the new one was marked.
@@ -253,12 +284,21 @@ impl<P: Packet> Queue<P> {
         }
         flow.added_at = Some(now);
         flow.bytes += len;
-        self.busy += u64::from(flow.waiting.is_empty());
+        if flow.listed == Listed::None {
+            flow.service = packet.service().min(SERVICES_MAX);
+            let lanes = usize::from(flow.service) + 1;
+            if self.lanes.len() < lanes {
+                self.lanes.resize_with(lanes, Lane::default);
+            }
+        }
+        let lane = &mut self.lanes[usize::from(flow.service)];
+        lane.len += 1;
+        lane.busy += u64::from(flow.waiting.is_empty());
         flow.waiting.push_back(Waiting { packet, place, since: now, mark, is_held: false });
         if flow.listed == Listed::None {
             flow.listed = Listed::New;
             flow.deficit = QUANTUM;
-            self.new.push_back(bucket);
+            lane.new.push_back(bucket);
         }
         self.len += 1;
         self.bytes += len;
@@ -268,45 +308,58 @@ impl<P: Packet> Queue<P> {
 
     /// Takes the last packet of the longest flow; its number goes to the flow's next packet.
     pub fn shorten(&mut self) -> Option<P> {
-        let listed = self.new.iter().chain(&self.old).copied();
+        let listed = self.lanes.iter().flat_map(Lane::listed);
         let longest = listed.max_by_key(|&bucket| self.flows[usize::from(bucket)].bytes)?;
         let flow = &mut self.flows[usize::from(longest)];
         let last = flow.waiting.pop_back()?;
-        let len = last.packet.len().as_u64();
         flow.next = last.place.number;
-        flow.bytes -= len;
-        self.busy -= u64::from(flow.waiting.is_empty());
-        self.len -= 1;
-        self.bytes -= len;
-        self.occupied -= last.packet.footprint() + ENTRY;
+        self.leave(longest, &last);
         Some(last.packet)
     }
 
-    /// The packet whose turn it is.
-    pub fn next(&mut self, now: Instant) -> Option<&P> {
-        let bucket = if self.len == 0 { None } else { self.turn(now) }?;
+    /// Takes the first packet of a flow of a service that is too old.
+    pub fn take_old(&mut self, service: u8, is_old: impl Fn(&Waiting<P>) -> bool) -> Option<P> {
+        let first = |bucket: &u16| self.flows[usize::from(*bucket)].waiting.front();
+        let bucket =
+            self.lanes.get(usize::from(service))?.listed().find(|bucket| first(bucket).is_some_and(&is_old))?;
+        let old = self.flows[usize::from(bucket)].waiting.pop_front()?;
+        self.leave(bucket, &old);
+        Some(old.packet)
+    }
+
+    /// Counts a packet that has left its flow.
+    fn leave(&mut self, bucket: u16, left: &Waiting<P>) {
+        let (len, flow) = (left.packet.len().as_u64(), &mut self.flows[usize::from(bucket)]);
+        flow.bytes -= len;
+        let lane = &mut self.lanes[usize::from(flow.service)];
+        lane.len -= 1;
+        lane.busy -= u64::from(flow.waiting.is_empty());
+        self.len -= 1;
+        self.bytes -= len;
+        self.occupied -= left.packet.footprint() + ENTRY;
+    }
+
+    /// The packet of a service whose turn it is.
+    pub fn next(&mut self, now: Instant, service: u8) -> Option<&P> {
+        let bucket = if self.has(service) { self.turn(now, service) } else { None }?;
         self.flows[usize::from(bucket)].waiting.front().map(|waiting| &waiting.packet)
     }
 
-    /// Takes the next packet for a member before which faster ones lead so: of a flow with that much waiting, the first
-    /// packet that they would reach later.
-    pub fn take(&mut self, now: Instant, lead: Lead) -> Option<Waiting<P>> {
-        if self.len == 0 {
+    /// Takes the next packet of a service for a member before which faster ones lead so: of a flow with that much
+    /// waiting, the first packet that they would reach later.
+    pub fn take(&mut self, now: Instant, service: u8, lead: Lead) -> Option<Waiting<P>> {
+        if !self.has(service) {
             return None;
         }
-        let (bucket, index) = if lead.bytes == 0 { (self.turn(now)?, 0) } else { self.deep(now, lead)? };
+        let (bucket, index) =
+            if lead.bytes == 0 { (self.turn(now, service)?, 0) } else { self.deep(now, service, lead)? };
         self.remove(now, bucket, index)
     }
 
-    /// Time at which the first packet that is held for its time may leave, after [`Self::next`] found none.
-    pub const fn held_until(&self) -> Option<Instant> {
-        self.held_until
-    }
-
-    /// Flows with waiting packets, as many as are examined.
-    fn busy(&self) -> impl Iterator<Item = u16> {
-        let is_busy = |bucket: &u16| !self.flows[usize::from(*bucket)].waiting.is_empty();
-        self.new.iter().chain(&self.old).copied().filter(is_busy).take(LOOK)
+    /// Time at which the first packet of a service that is held for its time may leave, after [`Self::next`] found
+    /// none.
+    pub fn held_until(&self, service: u8) -> Option<Instant> {
+        self.lanes.get(usize::from(service)).and_then(|lane| lane.held_until)
     }
 
     fn remove(&mut self, now: Instant, bucket: u16, index: usize) -> Option<Waiting<P>> {
@@ -314,18 +367,15 @@ impl<P: Packet> Queue<P> {
         let first = flow.waiting.front().map_or(now, |first| first.since);
         let mut taken = flow.waiting.remove(index)?;
         taken.is_held = flow.equaliser.is_on();
-        let len = taken.packet.len().as_u64();
-        flow.bytes -= len;
+        let (len, busy) = (taken.packet.len().as_u64(), self.lanes[usize::from(flow.service)].busy);
         flow.deficit -= len as i64;
         flow.sent += len;
-        self.len -= 1;
-        self.bytes -= len;
-        self.occupied -= taken.packet.footprint() + ENTRY;
+        self.leave(bucket, &taken);
+        let flow = &mut self.flows[usize::from(bucket)];
         let step = self.targets.of(flow.sent);
-        flow.equaliser.on_taken(now, len, self.targets.reached(flow.sent), self.busy);
+        flow.equaliser.on_taken(now, len, self.targets.reached(flow.sent), busy);
         flow.control.on_taken(now, now.saturating_since(first), step, flow.bytes);
         if flow.waiting.is_empty() {
-            self.busy -= 1;
             flow.waiting.shrink_to(64);
         }
         Some(taken)
@@ -333,12 +383,13 @@ impl<P: Packet> Queue<P> {
 
     /// The flow whose turn it is: new ones first, then by deficit (RFC 8290, section 4.2). One whose first packet is
     /// held is passed over.
-    fn turn(&mut self, now: Instant) -> Option<u16> {
-        self.held_until = None;
+    fn turn(&mut self, now: Instant, service: u8) -> Option<u16> {
+        let lane = self.lanes.get_mut(usize::from(service))?;
+        lane.held_until = None;
         let mut held = 0;
         loop {
-            let is_new = !self.new.is_empty();
-            let list = if is_new { &mut self.new } else { &mut self.old };
+            let is_new = !lane.new.is_empty();
+            let list = if is_new { &mut lane.new } else { &mut lane.old };
             let bucket = *list.front()?;
             let flow = &mut self.flows[usize::from(bucket)];
             if flow.waiting.is_empty() {
@@ -346,7 +397,7 @@ impl<P: Packet> Queue<P> {
                 // One round among the old ones, so that it cannot stay new by sending now and then.
                 flow.listed = if is_new { Listed::Old } else { Listed::None };
                 if is_new {
-                    self.old.push_back(bucket);
+                    lane.old.push_back(bucket);
                 }
                 continue;
             }
@@ -357,12 +408,12 @@ impl<P: Packet> Queue<P> {
             if flow.deficit <= 0 {
                 flow.deficit += QUANTUM;
             } else {
-                self.held_until = Some(self.held_until.map_or(due_at, |other| other.min(due_at)));
+                lane.held_until = Some(lane.held_until.map_or(due_at, |other| other.min(due_at)));
                 held += 1;
             }
             list.pop_front();
             flow.listed = Listed::Old;
-            self.old.push_back(bucket);
+            lane.old.push_back(bucket);
             if held > LOOK {
                 return None;
             }
@@ -371,9 +422,11 @@ impl<P: Packet> Queue<P> {
 
     /// A flow with more than its share of the lead waiting, or whose delay is equalised, and the index of the packet
     /// that arrives in its turn.
-    fn deep(&self, now: Instant, lead: Lead) -> Option<(u16, usize)> {
-        let share = lead.bytes / self.busy.max(1);
-        self.busy().find_map(|bucket| {
+    fn deep(&self, now: Instant, service: u8, lead: Lead) -> Option<(u16, usize)> {
+        let lane = self.lanes.get(usize::from(service))?;
+        let share = lead.bytes / lane.busy.max(1);
+        let is_busy = |bucket: &u16| !self.flows[usize::from(*bucket)].waiting.is_empty();
+        lane.listed().filter(is_busy).take(LOOK).find_map(|bucket| {
             let flow = &self.flows[usize::from(bucket)];
             // Packets that wait in a row are of one length, but for the last.
             let index = (flow.waiting.len() as u64 * share).div_ceil(flow.bytes.max(1)) as usize;
@@ -429,7 +482,7 @@ mod tests {
 
     /// Takes packets; returns their flows and numbers there.
     fn take(queue: &mut Queue<Of>, packets: usize, lead: Lead) -> Vec<(u16, u32)> {
-        let taken = (0..packets).filter_map(|_| queue.take(at(0), lead));
+        let taken = (0..packets).filter_map(|_| queue.take(at(0), 0, lead));
         taken.map(|waiting| (waiting.place.bucket, waiting.place.number)).collect()
     }
 
@@ -446,7 +499,7 @@ mod tests {
         assert_eq!(take(&mut queue, 1, Lead::default()), [(1, 0)]);
         queue.add(at(0), Of(2, 1_514, false));
         queue.add(at(0), Of(2, 1_514, false));
-        assert_eq!(queue.next(at(0)).map(|packet| packet.0), Some(2));
+        assert_eq!(queue.next(at(0), 0).map(|packet| packet.0), Some(2));
         assert_eq!(take(&mut queue, 4, Lead::default()), [(2, 0), (1, 1), (2, 1), (1, 2)]);
     }
 
@@ -534,7 +587,7 @@ mod tests {
     fn the_next_packet_of_a_flow_that_is_told_is_marked_or_dropped() {
         let told = |can_be_marked: bool| {
             let mut queue = with(&[(1, 10, 1_000)]);
-            assert!(queue.take(at(91), Lead::default()).is_some());
+            assert!(queue.take(at(91), 0, Lead::default()).is_some());
             assert!(queue.add(at(91), Of(2, 1_000, can_be_marked)).0.is_none(), "another flow");
             let (refused, mark) = queue.add(at(91), Of(1, 1_000, can_be_marked));
             let again = queue.add(at(91), Of(1, 1_000, can_be_marked));
@@ -548,9 +601,9 @@ mod tests {
     fn a_flow_begins_again_after_a_pause_of_more_than_a_second() {
         for (pause, sent) in [(1_000, 2_000), (1_001, 1_000)] {
             let mut queue = with(&[(1, 1, 1_000)]);
-            queue.take(at(0), Lead::default());
+            queue.take(at(0), 0, Lead::default());
             queue.add(at(pause), Of(1, 1_000, false));
-            queue.take(at(pause), Lead::default());
+            queue.take(at(pause), 0, Lead::default());
             assert_eq!(queue.flows[1].sent, sent, "{pause} ms");
         }
     }

@@ -8,6 +8,7 @@ use crate::daemon::memory::longest;
 use crate::daemon::notice::{LinkName, Notice};
 use crate::daemon::peer::Path;
 use crate::daemon::places::Reached;
+use crate::daemon::service::carried_by;
 use crate::daemon::tag::Tag;
 use crate::netlink::FoundInterface;
 use airbraid_engine::converge::session;
@@ -95,11 +96,15 @@ impl Daemon {
         let counted = state.carried_by(member);
         // Of one peer; that of all together is looked at once a second.
         let left = |quota: Bytes| Bytes::new(quota.as_u64().saturating_sub(uplink.budget.used()) + counted);
+        let is_metered = own.is_metered || said.is_some_and(|said| said.is_metered);
+        let names = [Some(own.name.as_str()), said.and_then(|said| said.name.text())];
+        let names: Vec<&str> = names.into_iter().flatten().collect();
         let config = MemberConfig {
             tier: own.tier.max(said.map_or(0, |said| said.tier)),
             is_backup: own.is_backup || said.is_some_and(|said| said.is_backup),
             quota: own.quota.map(left),
             rate_cap: rates.min(),
+            services: carried_by(&self.site.services, &names, is_metered),
             overhead: path.overhead(),
             mtu: Some(Bytes::new(path.device_mtu.into())),
         };
@@ -215,11 +220,13 @@ impl Daemon {
         };
         for (member, uplink) in due {
             let own = &self.uplinks[uplink].config;
-            let (tier, is_backup, rate, keepalive) = (own.tier, own.is_backup, own.rate, own.keepalive);
+            let (tier, is_backup, is_metered) = (own.tier, own.is_backup, own.is_metered);
+            let (rate, keepalive) = (own.rate, own.keepalive);
             if let Some(path) = self.peers[peer].paths.get_mut(&member) {
                 path.noticed(now, keepalive);
             }
-            let notice = Notice { member, is_gone: false, is_backup, tier, rate, name: LinkName::new(&own.name) };
+            let name = LinkName::new(&own.name);
+            let notice = Notice { member, is_gone: false, is_backup, is_metered, tier, rate, name };
             self.send_said(now, peer, member, &notice.emit());
         }
     }
@@ -342,7 +349,8 @@ impl Daemon {
             return;
         }
         let left: Vec<Member> = self.peers[peer].paths.keys().copied().collect();
-        let notice = Notice { member, is_gone: true, is_backup: false, tier: 0, rate: None, name: LinkName::default() };
+        let (name, rate) = (LinkName::default(), None);
+        let notice = Notice { member, is_gone: true, is_backup: false, is_metered: false, tier: 0, rate, name };
         for _ in 0..FAREWELLS {
             for over in &left {
                 self.send_said(now, peer, *over, &notice.emit());

@@ -30,6 +30,7 @@ use crate::daemon::peer::{AGAIN, SILENCE};
 use crate::daemon::peers::Peers;
 use crate::daemon::routing::Routing;
 use crate::daemon::segment::finish;
+use crate::daemon::service::classify;
 use crate::daemon::site::Site;
 use crate::daemon::socket::{Body, Received, Refused, Room};
 use crate::daemon::status::DaemonCounts;
@@ -153,12 +154,13 @@ impl Daemon {
     /// A packet from a program, or a run of them.
     fn on_packet(&mut self, header: &VnetHeader, mut run: Rc<Run>, length: usize) {
         let Some(packet) = Rc::get_mut(&mut run).map(|run| &mut run.room()[..length]) else { return };
-        let found = inner::summary(packet);
-        let peer = found.and_then(|found| Some((found, self.way(self.table.find(found.destination)?))));
-        let Some((summary, peer)) = peer else {
+        let found = inner::summary(packet).and_then(|found| Some((found, self.table.find(found.destination)?)));
+        let Some((mut summary, owner)) = found else {
             self.counts.unroutable_packets += 1;
             return;
         };
+        classify(&self.site.services, &self.peers[owner].config.name, packet, &mut summary);
+        let peer = self.way(owner);
         let Ok(cut) = finish(header, packet) else {
             self.counts.malformed_runs += 1;
             return;

@@ -10,6 +10,7 @@ use crate::daemon::inner::{self, Summary};
 use crate::daemon::packet::IpPacket;
 use crate::daemon::peer::{Path, PeerState};
 use crate::daemon::segment::Cut;
+use crate::daemon::service::of_service;
 use crate::daemon::socket::{path_mtu, source_of};
 use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{BASE_PLPMTU, BondInput, MemberConfig};
@@ -158,7 +159,7 @@ impl Daemon {
             segment.clear();
             cut.write(packet, index, &mut segment);
             if !self.shorten(peer, &segment, summary) {
-                self.offer(peer, &segment);
+                self.offer(peer, &segment, summary.service);
             }
         }
         true
@@ -181,14 +182,17 @@ impl Daemon {
             return self.refuse(peer, packet, summary);
         };
         for fragment in &cut {
-            self.offer(peer, fragment);
+            self.offer(peer, fragment, summary.service);
         }
         self.counts.fragmented_packets += 1;
         true
     }
 
-    fn offer(&mut self, peer: usize, packet: &[u8]) {
-        if let Some(packet) = self.pool.packet(packet, |bytes| inner::summary(bytes)) {
+    /// Gives a peer's tunnel a part of a packet of a service.
+    fn offer(&mut self, peer: usize, packet: &[u8], service: u8) {
+        let has_services = !self.site.services.is_empty();
+        let look = |bytes: &mut [u8]| inner::summary(bytes).map(|found| of_service(found, service, has_services));
+        if let Some(packet) = self.pool.packet(packet, look) {
             self.drive(peer, Some(BondInput::Packet(packet)));
         }
     }

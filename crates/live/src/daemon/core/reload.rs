@@ -30,7 +30,12 @@ impl Daemon {
         self.change_peers(&new, &mut said);
         self.find_introducers();
         self.table = Table::new(self.peers.iter().enumerate().filter(|(_, peer)| !peer.is_gone).map(behind));
+        let has_other_services = self.site.services != new.services;
         self.site = new;
+        if has_other_services {
+            said.push("services".to_owned());
+            (0..self.uplinks.len()).for_each(|uplink| self.renew_members(uplink));
+        }
         said.splice(place..place, self.change_routes(&routes));
         self.look_at_budgets(Some(self.time));
         self.on_interfaces();

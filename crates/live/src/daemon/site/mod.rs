@@ -5,6 +5,7 @@
 mod device;
 mod gateway;
 mod read;
+mod service;
 
 use super::hours::Hours;
 use airbraid_engine::converge::session::{PublicKey, Secret};
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 
 pub use gateway::{Gateway, GatewayIpv6};
 pub use read::{parse, read};
+pub use service::{Protocol, Service};
 
 /// Largest number of uplinks: half of a tunnel's members are for the other end's.
 pub const UPLINKS_MAX: usize = MEMBERS_MAX / 2;
@@ -45,6 +47,8 @@ pub struct Site {
     pub uplinks: Vec<Uplink>,
     /// Whether and how this host forwards for others.
     pub gateway: Option<Gateway>,
+    /// Kinds of traffic that only some uplinks carry.
+    pub services: Vec<Service>,
     pub peers: Vec<Peer>,
 }
 
@@ -104,6 +108,8 @@ pub struct Uplink {
     pub quota: Option<Bytes>,
     /// The day on which a month begins, 1 to 28.
     pub quota_day: i8,
+    /// Whether what it carries costs: services may say that they never use it.
+    pub is_metered: bool,
     /// The hours in which it is used; none for always.
     pub hours: Vec<Hours>,
     /// Largest rate at which it sends.
@@ -153,6 +159,7 @@ impl Uplink {
             is_backup: false,
             quota: None,
             quota_day: 1,
+            is_metered: false,
             hours: Vec::new(),
             rate: None,
             keepalive: KEEPALIVE,

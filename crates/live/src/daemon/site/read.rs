@@ -65,11 +65,13 @@ fn site(top: &View<'_>, path: &Path) -> Site {
     let policy = document::policy(top.sub("policy"));
     let uplinks = uplinks(top);
     let gateway = super::gateway::read(top, &interface.name);
+    let services = super::service::read(top, &uplinks, interface.listen != 0);
     let peers = peers(top, &folder, &uplinks, &interface);
+    super::service::check_peers(top, &services, peers.iter().map(|peer| peer.name.as_str()));
     let _ = schema;
     top.check_keys();
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Site { name, file: path.to_path_buf(), keys: Vec::new(), interface, policy, uplinks, gateway, peers }
+    Site { name, file: path.to_path_buf(), keys: Vec::new(), interface, policy, uplinks, gateway, services, peers }
 }
 
 fn one(number: u128) -> Result<u128, Complaint> {
@@ -137,6 +139,7 @@ fn uplinks(top: &View<'_>) -> Vec<Uplink> {
 
 fn uplink(view: &View<'_>) -> Uplink {
     let name = view.name();
+    let quota = view.optional("quota", "none", quantity::<Bytes>);
     let uplink = Uplink {
         device: Some(view.read("device", name.clone(), "its name", device)),
         name,
@@ -144,8 +147,9 @@ fn uplink(view: &View<'_>) -> Uplink {
         gateways: view.optional("gateway", "the host's", gateways).unwrap_or_default(),
         tier: view.read("tier", 0, "", |value| document::integer(value, 7).map(|tier| tier as u8)),
         is_backup: view.flag("backup", false, ""),
-        quota: view.optional("quota", "none", quantity::<Bytes>),
+        quota,
         quota_day: view.read("quota_day", 1, "", day),
+        is_metered: view.flag("metered", quota.is_some(), "where it has a quota"),
         hours: view.optional("hours", "always", hours).unwrap_or_default(),
         rate: view.optional("rate", "none", quantity::<BitRate>),
         keepalive: view.quantity("keepalive", KEEPALIVE, "below most NATs' patience"),

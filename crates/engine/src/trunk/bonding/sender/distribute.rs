@@ -87,14 +87,15 @@ impl<P: Coded> BondSender<P> {
         known.map(|end| end.path.rate()).max().unwrap_or(0)
     }
 
-    /// Members for packets of up to `len` byte, in the order in which a packet of `bytes` arrives by them.
-    fn candidates(&self, now: Instant, bytes: u64, len: u64) -> Candidates {
+    /// Members for packets of a service, of up to `len` byte, in the order in which one of `bytes` arrives by them.
+    fn candidates(&self, now: Instant, service: u8, bytes: u64, len: u64) -> Candidates {
         let is_short = len <= self.longest.on_all;
         let widest = self.widest();
         // While another member's rate is known, one that trains are probing gets nothing else.
         let is_ready = |end: &MemberEnd| widest == 0 || !end.is_being_probed();
-        let works = |end: &&MemberEnd| end.is_active() && end.has_room(now) && is_ready(end);
-        let has_main = self.members.iter().any(|end| end.is_active() && !end.config.is_backup);
+        let carries = |end: &MemberEnd| end.is_active() && end.config.services.has(service);
+        let works = |end: &&MemberEnd| carries(end) && end.has_room(now) && is_ready(end);
+        let has_main = self.members.iter().any(|end| carries(end) && !end.config.is_backup);
         let mut candidates = Candidates::new();
         for (index, end) in self.members.iter().enumerate() {
             if !works(&end) || (has_main && end.config.is_backup) || !(is_short || len <= end.longest_packet()) {
@@ -112,8 +113,8 @@ impl<P: Coded> BondSender<P> {
 
     /// The same for a packet of a row, which is of use when those before it have come. A member's losses add their
     /// head-of-line blocking to its arrival.
-    fn candidates_in_order(&self, now: Instant, len: u64) -> Candidates {
-        let mut candidates = self.candidates(now, TYPICAL, len);
+    fn candidates_in_order(&self, now: Instant, service: u8, len: u64) -> Candidates {
+        let mut candidates = self.candidates(now, service, TYPICAL, len);
         for one in &mut candidates {
             one.arrival_us += self.members[one.index].blocking().as_micros() as i64;
         }
@@ -121,15 +122,15 @@ impl<P: Coded> BondSender<P> {
         candidates
     }
 
-    /// Arrival of a packet that leaves now by the best member \[us\], by a clock that all members share.
-    pub(super) fn soonest_us(&self, now: Instant) -> Option<i64> {
-        self.candidates(now, TYPICAL, 0).first().map(|one| (now.as_nanos() / 1_000) as i64 + one.arrival_us)
+    /// Arrival of a packet of a service that leaves now by its best member \[us\], by a clock that all members share.
+    pub(super) fn soonest_us(&self, now: Instant, service: u8) -> Option<i64> {
+        self.candidates(now, service, TYPICAL, 0).first().map(|one| (now.as_nanos() / 1_000) as i64 + one.arrival_us)
     }
 
     /// The working members, in the order in which a short frame arrives by them; those of whose rate feedback has had
     /// its share come last.
     pub fn feedback_carriers(&self, now: Instant) -> ArrayVec<Member, MEMBERS_MAX> {
-        let mut candidates = self.candidates(now, SHORT, 0);
+        let mut candidates = self.candidates(now, 0, SHORT, 0);
         candidates.sort_by_key(|candidate| self.members[candidate.index].fed_back_at > now);
         candidates.iter().map(|candidate| self.members[candidate.index].id).collect()
     }
@@ -138,6 +139,7 @@ impl<P: Coded> BondSender<P> {
     pub fn pump(&mut self, now: Instant) {
         self.late = self.pace_at.take().map_or(Duration::ZERO, |at| now.saturating_since(at));
         self.repair_due(now);
+        self.examine_barred(now);
         self.send_all_again(now);
         while self.send_next(now) {
             self.repair_due(now);
@@ -175,13 +177,17 @@ impl<P: Coded> BondSender<P> {
             self.unqueue(id);
             return true;
         }
-        let len = packet.len().as_u64();
-        if self.is_too_long(len) {
+        let (len, service) = (packet.len().as_u64(), packet.service());
+        if self.is_barred(service) || self.is_too_long(service, len) {
             self.resend.remove(place);
-            self.park(id, len);
+            if self.is_barred(service) {
+                self.bar(id)
+            } else {
+                self.park(id, service, len)
+            }
             return true;
         }
-        let Some(first) = self.candidates(now, len, len).first().copied() else { return false };
+        let Some(first) = self.candidates(now, service, len, len).first().copied() else { return false };
         let end = &mut self.members[first.index];
         if !end.is_free(now) {
             end.reserved += len;
@@ -203,20 +209,25 @@ impl<P: Coded> BondSender<P> {
         self.store.unname(id);
     }
 
-    /// Sends a packet of the queue, or a copy of one that was sent. Returns whether to go on.
-    fn send_next(&mut self, now: Instant) -> bool {
-        let (need, len) = self.queue.next(now).map_or((Need::Order, 0), |next| (Need::of(next), next.len().as_u64()));
-        if self.is_too_long(len) {
-            return self.park_next(now);
+    /// Sends a packet of a service that waits, in its turn or out of it, or a copy of one that was sent. Returns
+    /// whether to go on.
+    pub(super) fn send_next_of(&mut self, now: Instant, service: u8, is_in_turn: bool) -> bool {
+        let is_busy = self.queue.has(service);
+        if !is_busy && (service != 0 || is_in_turn) {
+            return false;
+        }
+        let next = self.queue.next(now, service);
+        let (need, len) = next.map_or((Need::Order, 0), |next| (Need::of(next), next.len().as_u64()));
+        if self.is_too_long(service, len) {
+            return self.park_next(now, service);
         }
         let candidates = match need {
-            Need::Haste | Need::Pace => self.candidates(now, TYPICAL, len),
-            Need::Order => self.candidates_in_order(now, len),
+            Need::Haste | Need::Pace => self.candidates(now, service, TYPICAL, len),
+            Need::Order => self.candidates_in_order(now, service, len),
         };
-        if let Some(at) = self.queue.held_until() {
+        if let Some(at) = self.queue.held_until(service) {
             self.wait_until(at);
         }
-        let is_busy = !self.queue.is_empty();
         for (place, one) in candidates.iter().enumerate() {
             let end = &self.members[one.index];
             if !end.is_free(now) {
@@ -226,24 +237,33 @@ impl<P: Coded> BondSender<P> {
                 }
                 continue;
             }
-            if let Some(waiting) = self.queue.take(now, lead(one, &candidates[..place])) {
+            if is_in_turn && self.had_its_turn(one.index, service) {
+                continue;
+            }
+            if let Some(waiting) = self.queue.take(now, service, lead(one, &candidates[..place])) {
                 self.send_waiting(now, one.index, waiting, &candidates);
-                if place == 0 {
-                    self.send_run(now, &candidates);
+                self.note_lane(one.index, service);
+                if place == 0 && !self.is_shared(one.index, service) {
+                    self.send_run(now, service, &candidates);
                 }
                 return true;
+            }
+            if service != 0 || is_in_turn {
+                continue;
             }
             if self.send_copy(now, one.index, is_busy.then_some(need)) {
                 return true;
             }
-            self.members[one.index].is_idle = true;
+            let end = &mut self.members[one.index];
+            // What waits for it in another lane has its turn yet.
+            end.is_idle |= !self.queue.has_any(end.config.services);
         }
         false
     }
 
     /// Gives the first candidate the next packets, too, while they arrive by it first, or too little later than by
     /// another to matter to a host.
-    fn send_run(&mut self, now: Instant, candidates: &Candidates) {
+    fn send_run(&mut self, now: Instant, service: u8, candidates: &Candidates) {
         let Some(index) = candidates.first().map(|first| first.index) else { return };
         let other_us = candidates.get(1).map_or(i64::MAX, |other| other.arrival_us);
         let latest_us = other_us.saturating_add(SAME.as_micros() as i64);
@@ -255,7 +275,7 @@ impl<P: Coded> BondSender<P> {
             if !is_early || end.groups.is_pending() || !end.is_active() || !end.has_room(now) || end.free_at() > now {
                 return;
             }
-            let Some(waiting) = self.queue.take(now, Lead::default()) else { return };
+            let Some(waiting) = self.queue.take(now, service, Lead::default()) else { return };
             self.send_waiting(now, index, waiting, candidates);
         }
     }
@@ -300,10 +320,11 @@ impl<P: Coded> BondSender<P> {
             self.exposed.pop_front();
             self.cover(id);
         }
-        let member = self.members[index].id;
+        let (member, services) = (self.members[index].id, self.members[index].config.services);
         let is_wanted = |id: &PacketId| {
             let entry = self.store.get(*id);
-            let fits = entry.packet.as_ref().is_some_and(|packet| self.fits(index, packet.len().as_u64()));
+            let may_carry = |packet: &P| services.has(packet.service()) && self.fits(index, packet.len().as_u64());
+            let fits = entry.packet.as_ref().is_some_and(may_carry);
             fits && (1..COPIES_MAX).contains(&entry.copies) && (is_busy || entry.is_at_risk)
         };
         let elsewhere = self.exposed.iter().position(|id| is_wanted(id) && !self.store.get(*id).carriers.has(member));
@@ -372,8 +393,8 @@ impl<P: Coded> BondSender<P> {
             return;
         }
         let len = packet.len().as_u64();
-        if !self.fits(index, len) {
-            // It was taken from behind one that fits.
+        if !self.fits(index, len) || !self.members[index].config.services.has(packet.service()) {
+            // It was taken from behind one that fits, or shares its flow's bucket with another service.
             self.set_aside(packet, place, since, mark);
             return;
         }

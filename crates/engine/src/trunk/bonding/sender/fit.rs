@@ -90,24 +90,26 @@ impl<P: Coded> BondSender<P> {
         len <= self.longest.on_all || len <= self.members[index].longest_packet()
     }
 
-    /// Whether a packet is too long for every member that works.
-    pub(super) const fn is_too_long(&self, len: u64) -> bool {
-        len > self.longest.on_all && len > self.longest.on_one
+    /// Whether a packet of a service is too long for every member that works and may carry it.
+    pub(super) fn is_too_long(&self, service: u8, len: u64) -> bool {
+        len > self.longest.on_all && len > self.longest_of(service).0
     }
 
     fn look_at_parked(&mut self, now: Instant) {
-        let Longest { on_one, possible, .. } = self.longest;
         for _ in 0..self.parked.len() {
             let Some(id) = self.parked.pop_front() else { return };
             let entry = self.store.get(id);
             let reason = match &entry.packet {
                 None => None,
-                Some(packet) if packet.len().as_u64() > possible => Some(BondDropReason::TooLong),
+                Some(packet) if packet.len().as_u64() > self.longest_of(packet.service()).1 => {
+                    Some(BondDropReason::TooLong)
+                }
                 Some(packet) if entry.since.saturating_add(self.persistence(packet.class())) < now => {
                     Some(BondDropReason::Expired)
                 }
                 Some(packet) => {
-                    let list = if packet.len().as_u64() > on_one { &mut self.parked } else { &mut self.resend };
+                    let is_too_long = self.is_too_long(packet.service(), packet.len().as_u64());
+                    let list = if is_too_long { &mut self.parked } else { &mut self.resend };
                     list.push_back(id);
                     continue;
                 }
@@ -118,8 +120,8 @@ impl<P: Coded> BondSender<P> {
     }
 
     /// Lets a packet that is too long for now wait, if that may help.
-    pub(super) fn park(&mut self, id: PacketId, len: u64) {
-        if self.parked.len() < PARKED_MAX && len <= self.longest.possible {
+    pub(super) fn park(&mut self, id: PacketId, service: u8, len: u64) {
+        if self.parked.len() < PARKED_MAX && len <= self.longest_of(service).1 {
             self.parked.push_back(id);
             return;
         }
@@ -127,24 +129,24 @@ impl<P: Coded> BondSender<P> {
         self.unqueue(id);
     }
 
-    /// Sets the next packet of the queue aside, and lets others pass. Returns whether to go on.
-    pub(super) fn park_next(&mut self, now: Instant) -> bool {
+    /// Sets the next packet of a service aside, and lets others pass. Returns whether to go on.
+    pub(super) fn park_next(&mut self, now: Instant, service: u8) -> bool {
         if self.parked.len() >= PARKED_MAX {
             return false;
         }
-        let Some(next) = self.queue.take(now, Lead::default()) else { return false };
+        let Some(next) = self.queue.take(now, service, Lead::default()) else { return false };
         self.set_aside(next.packet, next.place, next.since, next.mark);
         true
     }
 
     /// Keeps a packet that has left the queue for a member that does not carry it.
     pub(super) fn set_aside(&mut self, packet: P, place: FlowSeq, since: Instant, mark: bool) {
-        let len = packet.len().as_u64();
+        let (len, service) = (packet.len().as_u64(), packet.service());
         let id = self.store.add(packet, place, since, mark);
         self.store.get_mut(id).is_queued = true;
         self.store.name(id);
-        if self.is_too_long(len) {
-            self.park(id, len);
+        if self.is_too_long(service, len) {
+            self.park(id, service, len);
         } else {
             self.resend.push_back(id);
         }

@@ -2,17 +2,19 @@
 //!
 //! Knowledge is in the modules beside this one (a member's path, losses, validation, MTU, coding plan). The modules
 //! below decide and act: [`distribute`] chooses a member for each packet, [`feedback`] settles and detects losses,
-//! [`repair`] sends repair symbols, [`fit`] minds lengths, [`validate`] minds paths, [`memory`] minds the limit.
+//! [`repair`] sends repair symbols, [`fit`] minds lengths, [`validate`] minds paths, [`memory`] minds the limit,
+//! [`services`] minds who may carry what.
 
 mod distribute;
 mod feedback;
 mod fit;
 mod memory;
 mod repair;
+mod services;
 mod validate;
 
 use crate::machine::Wake;
-use crate::packet::{Share, TrafficClass};
+use crate::packet::{Packet, Share, TrafficClass};
 use crate::trunk::Member;
 use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::config::{BondConfig, MemberConfig};
@@ -27,6 +29,7 @@ use crate::trunk::bonding::status::{BondCounts, MemberState};
 use crate::trunk::bonding::store::{Outstanding, PacketId, Store};
 use airbraid_units::{Bytes, Duration, Instant, SeqNum};
 use fit::Longest;
+use services::ServiceState;
 use std::collections::VecDeque;
 
 /// The first number on each member: none is before it.
@@ -52,6 +55,8 @@ pub struct BondSender<P: Coded> {
     resend: VecDeque<PacketId>,
     /// Packets that are too long for every member now, while paths are probed.
     parked: VecDeque<PacketId>,
+    /// Lanes that take turns, and packets that no member may carry now.
+    services: ServiceState,
     /// The longest packets for the members.
     longest: Longest,
     /// Whether any member has ever had a limit.
@@ -84,6 +89,7 @@ impl<P: Coded> BondSender<P> {
             store: Store::new(),
             resend: VecDeque::new(),
             parked: VecDeque::new(),
+            services: ServiceState::default(),
             longest: Longest::NONE,
             has_limits: false,
             exposed: VecDeque::new(),
@@ -101,7 +107,8 @@ impl<P: Coded> BondSender<P> {
     /// Number of entries in all tables.
     pub fn kept(&self) -> usize {
         let frames: usize = self.members.iter().map(|end| end.sent_frames.len() + end.groups.kept()).sum();
-        frames + self.store.len() + self.queue.len() + self.resend.len() + self.parked.len() + self.exposed.len()
+        let waiting = self.resend.len() + self.parked.len() + self.services.len() + self.exposed.len();
+        frames + self.store.len() + self.queue.len() + waiting
     }
 
     /// Index of a member in the list.
@@ -212,10 +219,7 @@ impl<P: Coded> BondSender<P> {
 
     /// Time for which a packet of a class is worth sending.
     pub(super) fn persistence(&self, class: TrafficClass) -> Duration {
-        match class {
-            TrafficClass::Bulk => self.config.policy.persistence,
-            TrafficClass::RealTime => self.config.policy.persistence_real_time,
-        }
+        self.config.policy.persistence_of(class)
     }
 
     /// Declares a frame lost; its packet is retransmitted unless it may be restored.
@@ -263,7 +267,8 @@ impl<P: Coded> BondSender<P> {
 
     /// Whether a copy under way brings a packet about as soon as a retransmission would.
     fn is_covered(&self, now: Instant, entry: &Outstanding<P>) -> bool {
-        let again_us = self.soonest_us(now).map(|us| us + SOONER.as_micros() as i64);
+        let service = entry.packet.as_ref().map_or(0, Packet::service);
+        let again_us = self.soonest_us(now, service).map(|us| us + SOONER.as_micros() as i64);
         entry.copies > 0 && again_us.is_none_or(|again_us| entry.due_us <= again_us)
     }
 
@@ -312,7 +317,10 @@ impl<P: Coded> BondSender<P> {
     /// Measures members again whose rates are old, if packets wait that no member takes now: none waits for a train.
     pub fn doubt_rates(&mut self, now: Instant) {
         if !self.queue.is_empty() {
-            self.members.iter_mut().filter(|end| end.is_active()).for_each(|end| end.doubt(now));
+            let Self { members, queue, .. } = self;
+            let is_waited_for = |end: &MemberEnd| queue.has(0) || queue.has_any(end.config.services);
+            let waited_for = members.iter_mut().filter(|end| end.is_active() && is_waited_for(end));
+            waited_for.for_each(|end| end.doubt(now));
             self.send_trains(now);
         }
     }

@@ -103,7 +103,7 @@ fn member(view: &View<'_>, item: &Value, links: &[Link], ends: [usize; 2]) -> Re
         quota: inner.optional("quota", "none", quantity::<Bytes>),
         rate_cap: inner.optional("rate_cap", "none", quantity),
         overhead: inner.quantity("overhead", default.overhead, "IPv4, UDP and a sealed frame"),
-        mtu: None,
+        ..default
     };
     inner.finish();
     Ok(LinkMember { link, config })
