@@ -148,3 +148,62 @@ mode = "emlsr"
     assert!(up + down > 550.0, "{up} and {down}");
     assert!(up.min(down) > up.max(down) / 3.0, "{up} and {down}");
 }
+
+/// What came last at the station `old` before each of its transmissions, and how long before \[ns\].
+fn waits(timeline: &str) -> Vec<(String, u64)> {
+    let (mut waits, mut last) = (Vec::new(), None);
+    for line in timeline.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let Some(at) = words.get(..3).and_then(|at| at.concat().replace('.', "").parse::<u64>().ok()) else { continue };
+        match words[3..] {
+            ["old/ch36", "TX", ..] => waits.extend(last.take().map(|(text, since)| (text, at - since))),
+            ["old/ch36", "RX", ..] => last = Some((words[4..9].join(" "), at)),
+            _ => {}
+        }
+    }
+    waits
+}
+
+/// A station of 802.11a hears PPDUs of 802.11ax, and not their answers: it waits for as long as L-SIG tells and then for
+/// EIFS, 94 us, one of 802.11ax as their Duration field says: SIFS, a block acknowledgement of 32 us, AIFS.
+#[test]
+fn a_receiver_that_does_not_know_a_format_waits_for_eifs() {
+    let text = |old: &str| {
+        format!(
+            r#"
+schema = 1
+title = "Old beside new"
+question = "Does it defer to what it cannot read?"
+node = [
+  {{ name = "far", position = ["-200 m", "0 m"], radios = [36] }},
+  {{ name = "new", position = ["0 m", "0 m"], radios = [36] }},
+  {{ name = "old", position = ["200 m", "0 m"], radios = [36], radio = {{ {old} }} }},
+  {{ name = "sink", position = ["300 m", "0 m"], radios = [36], radio = {{ {old} }} }},
+]
+flow = [
+  {{ name = "data", from = "new", to = "far", transport = {{ udp = "1472 byte" }} }},
+  {{ name = "other", from = "old", to = "sink", transport = {{ udp = "1472 byte" }} }},
+]
+[run]
+duration = "2 s"
+[radio]
+standard = "802.11ax"
+ampdu = "20000 byte"
+frequency = "5.18 GHz"
+reception_range = "250 m"
+carrier_sense_range = "250 m"
+[record]
+timeline = true
+"#
+        )
+    };
+    let behind_new = |old: &str| {
+        let output = run(&spec(&text(old)));
+        let waits = waits(std::str::from_utf8(output.file("timeline.txt").unwrap()).unwrap());
+        waits.into_iter().filter(|(text, _)| text.ends_with("<- new/ch36")).collect::<Vec<_>>()
+    };
+    let old = behind_new(r#"standard = "802.11a""#);
+    assert!(old.len() > 20 && old.iter().all(|(text, wait)| text.contains("RX err") && *wait >= 94_000), "{old:?}");
+    let new = behind_new(r#"standard = "802.11ax", mcs = 7"#);
+    assert!(new.len() > 20 && new.iter().all(|(text, _)| text.contains("RX ok")), "{new:?}");
+}

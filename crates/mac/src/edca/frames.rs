@@ -5,7 +5,7 @@
 
 use crate::frame::{Frame, FrameKind};
 use crate::phy::{Modulation, Rate};
-use crate::ppdu::Mode;
+use crate::ppdu::{Format, Mode};
 use airbraid_units::{BitRate, Bytes, Duration};
 
 /// Number of sequence numbers (9.2.4.4.2).
@@ -34,6 +34,14 @@ pub enum Vector {
 }
 
 impl Vector {
+    /// Its format; `None`: that of 802.11a or g.
+    pub fn format(&self) -> Option<Format> {
+        match self {
+            Self::NonHt(_) => None,
+            Self::Mode(mode) => Some(mode.choice().format),
+        }
+    }
+
     /// Bit rate and modulation.
     pub fn rate(&self) -> Rate {
         match self {

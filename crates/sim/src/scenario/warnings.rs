@@ -1,5 +1,6 @@
 //! Warnings about settings that the author may not have meant: `explain` shows them, nothing is refused.
 
+use super::frequency::Frequency;
 use super::schema::standard_name;
 use super::spec::{Mac, Mobility, Node, Radio, Spec, Transport};
 use crate::phy::Threshold;
@@ -23,6 +24,8 @@ const MSDU_MAX: Bytes = Bytes::new(2_304);
 const LLC_HEADER: Bytes = Bytes::new(8);
 /// Headers of IPv4 and TCP without options.
 const TCP_HEADERS: Bytes = Bytes::new(40);
+/// Largest ratio of frequencies that count as one: the centres of a wide channel and of its parts differ by up to 3 %.
+const FREQUENCY_RATIO: f64 = 1.1;
 /// Largest number of nodes whose pairs are checked.
 const NODES_MAX: usize = 512;
 
@@ -37,6 +40,7 @@ pub(crate) fn of(spec: &Spec) -> Vec<String> {
     two_medium_accesses(spec, &mut warnings);
     unlike_errors(spec, &mut warnings);
     if spec.nodes.len() <= NODES_MAX {
+        unlike_frequencies(spec, &mut warnings);
         unreachable(spec, &mut warnings);
         same_place(spec, &mut warnings);
     }
@@ -171,6 +175,28 @@ fn unlike_errors(spec: &Spec, warnings: &mut Vec<String>) {
                 "radios `{name}` and `{other}` on channel {} have different `error`: that of the receiving radio counts",
                 radio.channel
             ));
+        }
+    }
+}
+
+/// Radios of one channel whose paths are computed for different frequencies: each hears the other as loud as that one's
+/// says. The older standards have that of ns-2 by default.
+fn unlike_frequencies(spec: &Spec, warnings: &mut Vec<String>) {
+    let all: Vec<(String, &Radio)> = radios(spec).collect();
+    let frequency = |radio: &Radio| radio.radio.frequency_hz;
+    for (place, (name, radio)) in all.iter().enumerate() {
+        let is_unlike = |(_, other): &&(String, &Radio)| {
+            let ratio = frequency(radio) / frequency(other);
+            radio.overlaps(other) && !(1.0 / FREQUENCY_RATIO..=FREQUENCY_RATIO).contains(&ratio)
+        };
+        if let Some((other_name, other)) = all[..place].iter().find(is_unlike) {
+            warnings.push(format!(
+                "radios `{other_name}` and `{name}` share a channel, but their paths are those of {} and {}: each hears \
+                 the other differently; give all of them one `frequency`",
+                Frequency(frequency(other)),
+                Frequency(frequency(radio))
+            ));
+            return;
         }
     }
 }

@@ -191,6 +191,8 @@ fn end_reception(
 ) {
     let frame = &transmission.frame;
     let own = hearer.radio.address();
+    let is_readable = transmission.ppdu.as_ref().is_none_or(|ppdu| port.reads(&ppdu.vector));
+    let result = if is_readable { result } else { Err(Loss::Channel) };
     if let Some(observer) = host.observer.as_deref_mut() {
         let ppdu = transmission.ppdu.as_deref();
         let msdu = ppdu.map_or(frame.payload, |ppdu| ppdu.msdus().first().copied());

@@ -218,6 +218,10 @@ fn explain_notes_what_no_station_of_today_would_do() {
     let part = "they hear each other, but exchange no data: give it edca = true";
     assert!(notes(&unlike("standard = \"802.11a\""), part), "{:?}", plan(&unlike("standard = \"802.11a\"")).warnings);
     assert!(!notes(&unlike("standard = \"802.11a\", edca = true"), part));
+    let part = "share a channel, but their paths are those of 914 MHz and 5.18 GHz";
+    assert!(notes(&unlike("standard = \"802.11a\""), part), "{:?}", plan(&unlike("standard = \"802.11a\"")).warnings);
+    assert!(!notes(&unlike("standard = \"802.11a\", frequency = \"5.2 GHz\""), "share a channel"));
+    assert!(!notes(&unlike("width = \"80 MHz\""), "share a channel"));
 }
 
 #[test]

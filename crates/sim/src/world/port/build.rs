@@ -23,7 +23,9 @@ use airbraid_engine::trunk::Member;
 use airbraid_engine::trunk::bonding::{Bond, BondConfig};
 use airbraid_engine::trunk::paper::PaperTrunk;
 use airbraid_mac::edca::{Kind, Kinds};
+use airbraid_mac::phy::Standard;
 use airbraid_mac::polled::Role;
+use airbraid_mac::ppdu::Format;
 use airbraid_net::link::Link;
 use airbraid_net::refusal::Refusal;
 
@@ -176,6 +178,18 @@ pub(super) fn kinds(spec: &Spec, radio_map: &RadioMap) -> Kinds {
     Kinds::new(all.filter_map(kind))
 }
 
+/// The newest format that a receiver knows. One of 802.11b would not notice any OFDM, and others would protect
+/// themselves from it: neither is modelled, it reads all.
+fn newest_format(mac: &Mac) -> Option<Format> {
+    let standard = match mac {
+        Mac::Edca(config) if config.data.format().is_some() => return config.data.format(),
+        Mac::Edca(config) => config.phy.standard,
+        Mac::Dcf(config) => config.phy.standard,
+        _ => return Some(Format::Eht),
+    };
+    if matches!(standard, Standard::Dot11a | Standard::Dot11g) { None } else { Some(Format::Eht) }
+}
+
 fn radios(spec: &Spec, radio_map: &RadioMap, seed: u64) -> Result<Table<RadioId, RadioPort>, Refusal> {
     let mut radios = Table::with_capacity(spec.radios().count());
     let kinds = kinds(spec, radio_map);
@@ -184,7 +198,8 @@ fn radios(spec: &Spec, radio_map: &RadioMap, seed: u64) -> Result<Table<RadioId,
             let id = radio_map.id((node, place));
             let mac = RadioMac::new(spec, radio_map, (node, place), &kinds, seed)?;
             let loss = DeliveryLoss::new(&radio.delivery_loss, seed, id);
-            let mut port = RadioPort::new(id, NodeId::new(node), mac, radio.mac.queue_limit(), loss);
+            let mut port =
+                RadioPort::new(id, NodeId::new(node), mac, radio.mac.queue_limit(), newest_format(&radio.mac), loss);
             if spec.record.snr {
                 port.watch_levels(Some(SnrSamples::new(spec.record.interval)));
             }

@@ -16,8 +16,8 @@ use super::snr::{Levels, SnrSamples};
 use airbraid_engine::link::{Header, Output};
 use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
-use airbraid_mac::edca::{AccessCategory, MultiLink};
-use airbraid_mac::ppdu::Width;
+use airbraid_mac::edca::{AccessCategory, MultiLink, Vector};
+use airbraid_mac::ppdu::{Format, Width};
 use airbraid_mac::{Address, Damage, MacInput, Outcome, service};
 use airbraid_units::Instant;
 
@@ -28,6 +28,8 @@ pub struct RadioPort {
     node: NodeId,
     mac: RadioMac,
     queue_limit: u32,
+    /// The newest format that its receiver knows; `None`: that of 802.11a and g.
+    newest: Option<Format>,
     /// The multi-link device that it is a link of, and its place there.
     device: Option<(DeviceId, u8)>,
     /// The trunk ends and members that it serves, by the peer's radio.
@@ -45,6 +47,7 @@ impl RadioPort {
         node: NodeId,
         mac: RadioMac,
         queue_limit: u32,
+        newest: Option<Format>,
         delivery_loss: Option<DeliveryLoss>,
     ) -> Self {
         let members = Vec::new();
@@ -53,6 +56,7 @@ impl RadioPort {
             node,
             mac,
             queue_limit,
+            newest,
             device: None,
             members,
             delivery_loss,
@@ -132,6 +136,13 @@ impl RadioPort {
     #[inline]
     pub fn member_towards(&self, peer: Address) -> Option<(RadioTrunkEnd, Member)> {
         self.members.iter().find(|member| member.0 == peer).map(|member| (member.1, member.2))
+    }
+
+    /// Whether it reads the headers of what is sent in this format. Of a newer one it knows by L-SIG how long it lasts,
+    /// and then waits for EIFS (802.11-2020, 10.3.2.3.7).
+    #[inline]
+    pub fn reads(&self, vector: &Vector) -> bool {
+        vector.format() <= self.newest
     }
 
     /// Sends to a neighbour: through error control, where it stands above the MAC.
