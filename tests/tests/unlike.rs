@@ -107,7 +107,7 @@ fn a_station_without_a_mpdus_gets_single_ones() {
         for ends in [[on, &off], [&off, on]] {
             let result = result(&pair(ends[0], ends[1], down));
             is_as(goodput(&result, "data"), carried(&off, &off, down));
-            assert_eq!(result.flows[0].reordered, 0);
+            assert_eq!(result.flows[0].arrivals.0.reordered, 0);
         }
     }
 }

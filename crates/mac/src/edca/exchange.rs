@@ -498,7 +498,7 @@ impl<P: Packet + Copy> Edca<P> {
         access: Access,
     ) -> Instant {
         let end = at + airtime;
-        self.on_own_transmission(end, airtime);
+        self.on_own_transmission(end, airtime, ppdu.header.nav);
         self.outputs.push_back(MacOutput::TransmitPpdu { ppdu: ppdu.clone(), at, airtime, access });
         end
     }
@@ -506,19 +506,19 @@ impl<P: Packet + Copy> Edca<P> {
     /// Commits to a frame; returns its end.
     pub(super) fn transmit(&mut self, frame: Frame<P>, at: Instant, airtime: Duration, access: Access) -> Instant {
         let end = at + airtime;
-        self.on_own_transmission(end, airtime);
+        self.on_own_transmission(end, airtime, frame.nav);
         self.outputs.push_back(MacOutput::Transmit { frame, at, airtime, access });
         end
     }
 
-    fn on_own_transmission(&mut self, end: Instant, airtime: Duration) {
+    fn on_own_transmission(&mut self, end: Instant, airtime: Duration, nav: Duration) {
         self.stats.airtime += airtime;
         if let Some(txop) = &self.txop {
             *self.counts.airtime_mut(txop.category) += airtime;
         }
         if self.planner.link.is_shared {
             self.traffic.on_own_transmission(end - airtime, self.planner.link.id, airtime);
-            self.on_sending(end - airtime, end);
+            self.on_sending(end - airtime, end, nav);
             if self.txop.is_none() {
                 self.on_answer_sent(end);
             }

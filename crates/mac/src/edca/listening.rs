@@ -57,7 +57,7 @@ impl Listening {
 
 impl<P: Packet + Copy> Edca<P> {
     /// Time without the beginning of a frame after which an exchange is over (35.3.17).
-    fn silence(&self) -> Duration {
+    pub(super) fn silence(&self) -> Duration {
         let phy = &self.planner.config.phy;
         phy.sifs + phy.slot + phy.rx_start_delay
     }

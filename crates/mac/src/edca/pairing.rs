@@ -116,16 +116,18 @@ impl<P: Packet + Copy> Edca<P> {
         });
     }
 
-    /// This link sends from `at` to `end`, in its own TXOP or in answer to a peer.
-    pub(super) fn on_sending(&mut self, at: Instant, end: Instant) {
+    /// This link sends from `at` to `end`, in its own TXOP or in answer to a peer. Where the answer reserves the medium for
+    /// `nav`, as a CTS does, the peer's next frame begins within a silence, and prolongs the exchange itself.
+    pub(super) fn on_sending(&mut self, at: Instant, end: Instant, nav: Duration) {
         if self.traffic.coupling.is_none() {
             return;
         }
-        let (is_own, slot) = (self.txop.is_some(), self.planner.config.phy.slot);
+        let is_own = self.txop.is_some();
+        let rest = if nav.is_zero() { self.planner.config.phy.slot } else { self.silence() };
         self.couple(|coupling, link| {
             coupling.commit(link);
             if let Some(exchange) = coupling.exchange_mut(link).filter(|exchange| !is_own && !exchange.is_own) {
-                exchange.until = end + slot;
+                exchange.until = end + rest;
             }
         });
         self.listening.changes.push((at, Change::Sends));

@@ -80,7 +80,7 @@ fn what_begins_to_arrive_keeps_the_other_link_from_sending() {
 fn an_answer_prolongs_the_exchange_of_a_peer() {
     let [mut station, _] = coupled();
     station.on_incoming(Address(10), FrameKind::Data, at(300));
-    station.on_sending(at(316), at(400));
+    station.on_sending(at(316), at(400), Duration::ZERO);
     assert_eq!(room(&station, at(350)), Room::Wait(at(409)));
     assert_eq!(station.listening.changes.len(), 2);
     // Between the two times this link sends, and the other one is blind.
@@ -90,13 +90,20 @@ fn an_answer_prolongs_the_exchange_of_a_peer() {
     assert!(station.traffic.must_tell(B) && pairs(&mut station).blinds(B) && !pairs(&mut station).blinds(A));
     station.settle_listening(at(400));
     assert!(!pairs(&mut station).blinds(B) && station.listening.changes.is_empty());
+    // After a CTS the data of the peer begin within a SIFS; a silence is 16 + 9 + 20 us.
+    station.on_incoming(Address(10), FrameKind::Rts, at(420));
+    station.on_sending(at(436), at(464), Duration::from_micros(700));
+    assert_eq!(room(&station, at(480)), Room::Wait(at(464 + 45)));
+    station.on_incoming(Address(10), FrameKind::Data, at(900));
+    assert_eq!(room(&station, at(510)), Room::Wait(at(900 + 16 + 44 + 9)));
+    station.settle_listening(at(464));
     pairs(&mut station).set_exchange(A, Some(own(800)));
-    station.on_sending(at(500), at(700));
+    station.on_sending(at(500), at(700), Duration::ZERO);
     assert_eq!(room(&station, at(600)), Room::Wait(at(800)));
     // A device without pairs notes nothing.
     let (mut shared, mut stations) = device(PeerTraits::default());
     shared.exchange(&mut stations[0]);
-    stations[0].on_sending(at(316), at(400));
+    stations[0].on_sending(at(316), at(400), Duration::ZERO);
     assert!(stations[0].listening.changes.is_empty());
 }
 
