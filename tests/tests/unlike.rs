@@ -33,7 +33,7 @@ fn carried(ap: &str, station: &str, down: bool) -> f64 {
     goodput(&result(&pair(ap, station, down)), "data")
 }
 
-/// What one sends to the other is what two stations of that kind send to each other.
+/// Asserts that one sends to the other what two stations of that kind send to each other.
 #[track_caller]
 fn is_as(unlike: f64, alike: f64) {
     assert!((unlike / alike - 1.0).abs() < 0.02, "{unlike} is not {alike}");

@@ -116,8 +116,8 @@ impl<P: Packet + Copy> Edca<P> {
         });
     }
 
-    /// This link sends from `at` to `end`, in its own TXOP or in answer to a peer. Where the answer reserves the medium for
-    /// `nav`, as a CTS does, the peer's next frame begins within a silence, and prolongs the exchange itself.
+    /// This link sends from `at` to `end`, in its own TXOP or in answer to a peer. Where the answer reserves the medium
+    /// for `nav`, as a CTS does, the peer's next frame begins within a silence, and prolongs the exchange itself.
     pub(super) fn on_sending(&mut self, at: Instant, end: Instant, nav: Duration) {
         if self.traffic.coupling.is_none() {
             return;

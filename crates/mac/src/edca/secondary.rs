@@ -34,7 +34,7 @@ impl Secondary {
         idle.take_while(|(_, since)| is_idle(since)).last().map_or(Width::Mhz20, |(width, _)| width)
     }
 
-    /// A TXOP begins in the channel halved so many times; returns its width if the last one had another.
+    /// A TXOP begins in the channel halved `halvings` times; returns its width if the last one had another.
     pub fn enter(&mut self, halvings: usize) -> Option<Width> {
         let part = Width::ALL[(self.width as usize).saturating_sub(halvings)];
         (std::mem::replace(&mut self.part, part) != part).then_some(part)

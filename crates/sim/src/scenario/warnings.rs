@@ -131,8 +131,8 @@ fn long_packets(spec: &Spec, warnings: &mut Vec<String>) {
         };
         if packet + LLC_HEADER > MSDU_MAX {
             warnings.push(format!(
-                "flow `{}`: packets of {packet} are longer than an MSDU of 802.11 may be ({MSDU_MAX} with LLC); hosts \
-                 cut them, a radio here sends each in one MPDU",
+                "flow `{}`: packets of {packet} are longer than an MSDU of 802.11 may be ({MSDU_MAX} with LLC); \
+                 hosts cut them, a radio here sends each in one MPDU",
                 flow.name
             ));
         }
@@ -154,8 +154,8 @@ fn two_medium_accesses(spec: &Spec, warnings: &mut Vec<String>) {
         };
         if let Some(name) = one([flow.from, flow.to]).or_else(|| one([flow.to, flow.from])) {
             warnings.push(format!(
-                "flow `{}`: radio `{name}` is under DCF, and that of the other end on its channel under EDCA; they hear \
-                 each other, but exchange no data: give it edca = true",
+                "flow `{}`: radio `{name}` is under DCF, and that of the other end on its channel under EDCA; they \
+                 hear each other, but exchange no data: give it edca = true",
                 flow.name
             ));
         }

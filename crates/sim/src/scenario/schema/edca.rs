@@ -51,8 +51,8 @@ const OF_DCF: [(&str, &str); 5] = [
 
 /// The highest TXOP limit: the field has 16 bits and counts 32 us (802.11-2020, 9.4.2.28).
 const TXOP_MAX: Duration = Duration::from_micros(65_535 * 32);
-/// The longest A-MSDU (802.11-2020, table 9-25): of HT, and from VHT on what an MPDU of 11454 byte has beside a header of
-/// 26 byte and the FCS.
+/// The longest A-MSDU (802.11-2020, table 9-25): of HT, and from VHT on that of an MPDU of 11454 byte, without header
+/// and FCS.
 const fn amsdu_max(format: Format) -> Bytes {
     Bytes::new(if matches!(format, Format::Ht) { 7_935 } else { 11_454 - 30 })
 }

@@ -274,7 +274,7 @@ impl RadioState {
         Some((self.arrivals.iter().filter(is_other).map(of).sum(), places.len()))
     }
 
-    /// What lies over the frame to which it listens has changed.
+    /// Notes the power that lies over the frame to which it listens, which has changed.
     fn note_interference(&mut self, spectrum: &Spectrum) {
         let Some(lock) = self.lock else { return };
         let over = self.over(lock.transmission, self.energy - lock.power, spectrum);
