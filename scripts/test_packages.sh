@@ -7,7 +7,9 @@ cd "$(dirname "$0")/.."
 out=$(realpath "${1:?usage: scripts/test_packages.sh OUT}")
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# The daemon in the root, while there is one.
+pid=
+trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null; rm -rf --one-file-system "$work"' EXIT
 
 say() { echo "== $*"; }
 
@@ -37,7 +39,7 @@ debian() {
     say "installed"
     chroot "$root" dpkg --install /tmp/first.deb
     chroot "$root" airbraid --version
-    chroot "$root" airbraid run /usr/share/airbraid/scenarios/examples/one_channel.toml --duration '1 s' >/dev/null
+    chroot "$root" airbraid run /usr/share/airbraid/scenarios/examples/one_channel.toml --duration '3 s' >/dev/null
     [ "$(stat -c %a "$root/etc/airbraid")" = 700 ] || fail "/etc/airbraid may be read"
     for file in usr/share/man/man1/airbraid-up.1.gz usr/share/bash-completion/completions/airbraid usr/share/doc/airbraid/README.md \
         'usr/lib/systemd/system/airbraid@.service'; do
@@ -45,16 +47,26 @@ debian() {
     done
 
     say "upgraded, with a daemon up"
-    mkdir -p "$root/run/airbraid"
-    touch "$root/run/airbraid/office.up"
+    chroot "$root" airbraid new daemon /etc/airbraid 2>/dev/null
+    # Forwarding needs `nft`, which no clean root has.
+    sed -i '/^\[gateway\]/d' "$root/etc/airbraid/hub.toml"
+    mkdir -p "$root/dev/net"
+    mknod -m 666 "$root/dev/null" c 1 3
+    mknod -m 666 "$root/dev/urandom" c 1 9
+    mknod -m 666 "$root/dev/net/tun" c 10 200
+    # shellcheck disable=SC2016 # the inner shell expands it
+    unshare --net --mount bash -c 'ip link set lo up; mount -t proc proc "$1/proc"; exec chroot "$1" airbraid up /etc/airbraid/hub.toml' up "$root"
+    pid=$(chroot "$root" airbraid status hub --json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p')
+    kill -0 "$pid" || fail "no daemon is up"
     chroot "$root" dpkg --install /tmp/next.deb | tee "$work/said"
-    grep -q 'office stays up, on the version before' "$work/said" || fail "the upgrade does not say that the tunnel stays"
-    [ -e "$root/run/airbraid/office.up" ] || fail "the upgrade has ended the daemon"
+    grep -q 'hub stays up, on the version before' "$work/said" || fail "the upgrade does not say that the tunnel stays"
+    chroot "$root" airbraid status hub >/dev/null || fail "the upgrade has ended the daemon"
 
     say "removed and purged"
     chroot "$root" dpkg --remove airbraid
-    mkdir -p "$root/etc/airbraid"
-    touch "$root/etc/airbraid/office.key"
+    for _ in $(seq 50); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+    if kill -0 "$pid" 2>/dev/null; then fail "the removal has left the daemon up"; fi
+    pid=
     chroot "$root" dpkg --purge airbraid | tee "$work/said"
     [ -e "$root/etc/airbraid/office.key" ] || fail "a key was removed"
     rm -r "$root/etc/airbraid"
@@ -83,7 +95,7 @@ image() {
     skopeo copy --quiet "docker-archive:$file" "dir:$work/layers"
     mkdir "$root"
     tar --extract --file "$(find "$work/layers" -type f -size +1M | head -n 1)" --directory "$root"
-    chroot "$root" /usr/bin/airbraid run /srv/scenarios/examples/one_channel.toml --duration '1 s' >/dev/null
+    chroot "$root" /usr/bin/airbraid run /srv/scenarios/examples/one_channel.toml --duration '3 s' >/dev/null
     chroot "$root" /usr/bin/airbraid --version
 }
 

@@ -36,8 +36,8 @@ fn monotonic_ns() -> u64 {
 /// shows later as lateness, and is measured there. Child processes do not inherit it.
 pub fn keep_time() {
     let _ = nix::sys::prctl::set_timerslack(1);
-    let priority = libc::sched_param { sched_priority: 1 };
-    #[expect(unsafe_code, reason = "there is no safe call for sched_setscheduler")]
-    // SAFETY: it reads one valid structure and concerns this thread only.
-    let _ = unsafe { libc::sched_setscheduler(0, libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, &raw const priority) };
+    let (policy, priority): (libc::c_int, libc::c_int) = (libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, 1);
+    #[expect(unsafe_code, reason = "there is no safe call for sched_setscheduler, and musl's function refuses all")]
+    // SAFETY: it reads one valid number, which is all of the kernel's structure, and concerns this thread only.
+    let _ = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
 }
