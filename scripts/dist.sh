@@ -63,16 +63,18 @@ archive() {
 
 # usage: one ARCHITECTURE
 one() {
-    local triple=${target[$1]} variant features name tree talker std=()
+    local triple=${target[$1]} variant features name tree talker std=() more=
     # A library that is not there is built like the rest; Cargo takes that option from nightly toolchains alone otherwise.
     if ! is_built "$triple"; then
         std=("-Zbuild-std=std,panic_unwind")
         export RUSTC_BOOTSTRAP=1
+        # Its start files are the linker's, too.
+        more=" -Clink-self-contained=no"
     fi
     for variant in airbraid-daemon airbraid; do
         features=(--no-default-features --features live)
         [ "$variant" = airbraid ] && features=()
-        cargo zigbuild --profile dist --locked --package airbraid-cli --target "$triple" "${std[@]}" "${features[@]}"
+        RUSTFLAGS=$RUSTFLAGS$more cargo zigbuild --profile dist --locked --package airbraid-cli --target "$triple" "${std[@]}" "${features[@]}"
         name=$variant-$version-$1
         install -m 755 "$build/$triple/dist/airbraid" "$out/$name"
         talker=$out/$variant-$version-x86_64
