@@ -149,7 +149,7 @@ mode = "emlsr"
     assert!(up.min(down) > up.max(down) / 3.0, "{up} and {down}");
 }
 
-/// What came last at the station `old` before each of its transmissions, and how long before \[ns\].
+/// The last arrival at the station `old` before each of its transmissions, and its age \[ns\].
 fn waits(timeline: &str) -> Vec<(String, u64)> {
     let (mut waits, mut last) = (Vec::new(), None);
     for line in timeline.lines() {
@@ -164,8 +164,8 @@ fn waits(timeline: &str) -> Vec<(String, u64)> {
     waits
 }
 
-/// A station of 802.11a hears PPDUs of 802.11ax, and not their answers: it waits for as long as L-SIG tells and then for
-/// EIFS, 94 us, one of 802.11ax as their Duration field says: SIFS, a block acknowledgement of 32 us, AIFS.
+/// A station of 802.11a hears PPDUs of 802.11ax, and not their answers: it waits for as long as L-SIG tells and then
+/// for EIFS, 94 us, one of 802.11ax as their Duration field says: SIFS, a block acknowledgement of 32 us, AIFS.
 #[test]
 fn a_receiver_that_does_not_know_a_format_waits_for_eifs() {
     let text = |old: &str| {
