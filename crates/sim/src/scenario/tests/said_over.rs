@@ -253,23 +253,6 @@ fn explain_notes_what_is_allowed_and_probably_not_meant() {
 }
 
 #[test]
-fn tcp_by_the_rfcs_with_a_large_window_over_a_tunnel_is_remarked() {
-    let text = "schema = 1\ntitle = \"t\"\nquestion = \"q\"\n[run]\nduration = \"10 s\"\n\
-                [[node]]\nname = \"a\"\n[[node]]\nname = \"b\"\n\
-                [[link]]\nname = \"one\"\nbetween = [\"a\", \"b\"]\nrate = \"20 Mbit/s\"\n\
-                [[link]]\nname = \"two\"\nbetween = [\"a\", \"b\"]\nrate = \"5 Mbit/s\"\n\
-                [[trunk]]\nname = \"vpn\"\nover = \"links\"\nbetween = [\"a\", \"b\"]\nmembers = [\"one\", \"two\"]\n\
-                [[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n";
-    let is_told = |transport: &str| {
-        let warnings = plan(&format!("{text}transport = {transport}\n")).warnings;
-        warnings.iter().any(|warning| warning.contains("hosts of today have `profile = \"linux\"`"))
-    };
-    assert!(is_told("{ tcp = \"cubic\", receive_buffer = \"1 MiB\" }"));
-    assert!(!is_told("{ tcp = \"cubic\", receive_buffer = \"1 MiB\", profile = \"linux\" }"));
-    assert!(!is_told("{ tcp = \"newreno\" }"), "its window does not reach so far");
-}
-
-#[test]
 fn explain_warns_of_flows_without_a_path() {
     let text = BASE.replace("[\"100 m\", \"0 m\"]", "[\"900 m\", \"0 m\"]");
     let link = "[[link]]\nname = \"wan\"\nbetween = [\"a\", \"b\"]\nrate = \"20 Mbit/s\"\n";
