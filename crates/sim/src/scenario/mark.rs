@@ -28,21 +28,23 @@ pub const MARKS: [(&str, Mark); 21] = [
     ("af43", (TrafficClass::Bulk, 4)),
 ];
 
-/// The code point of a DSCP's name (RFC 2474, 2597, 3246 and 5865).
-fn code_point(name: &str) -> u8 {
-    let digit = |at: usize| name.as_bytes().get(at).map_or(0, |digit| digit.saturating_sub(b'0'));
-    match (name, &name[..2]) {
-        ("ef", _) => 46,
-        ("va", _) => 44,
-        (_, "cs") => 8 * digit(2),
-        (_, "af") => 8 * digit(2) + 2 * digit(3),
-        _ => 0,
-    }
+/// The code point of a name in small letters: classes and assured forwarding (RFC 2474, 2597), telephony (RFC 3246,
+/// 5865), low effort (RFC 8622); `None`: there is no such name.
+pub const fn code_point(name: &str) -> Option<u8> {
+    Some(match name.as_bytes() {
+        b"default" | b"df" => 0,
+        b"le" => 1,
+        b"va" => 44,
+        b"ef" => 46,
+        [b'c', b's', class @ b'0'..=b'7'] => 8 * (*class - b'0'),
+        [b'a', b'f', class @ b'1'..=b'4', drop @ b'1'..=b'3'] => 8 * (*class - b'0') + 2 * (*drop - b'0'),
+        _ => return None,
+    })
 }
 
 /// The class and the user priority of a packet with this DSCP; best effort where it has no name.
 pub fn of_code_point(dscp: u8) -> Mark {
-    MARKS.iter().find(|(name, _)| code_point(name) == dscp).map_or(MARKS[0].1, |(_, mark)| *mark)
+    MARKS.iter().find(|(name, _)| code_point(name) == Some(dscp)).map_or(MARKS[0].1, |(_, mark)| *mark)
 }
 
 #[cfg(test)]
@@ -52,11 +54,14 @@ mod tests {
     #[test]
     fn a_code_point_means_what_its_name_does() {
         for (code, name) in
-            [(0, "default"), (46, "ef"), (44, "va"), (8, "cs1"), (48, "cs6"), (10, "af11"), (38, "af43")]
+            [(0, "default"), (46, "ef"), (44, "va"), (8, "cs1"), (48, "cs6"), (10, "af11"), (38, "af43"), (1, "le")]
         {
-            assert_eq!(code_point(name), code, "{name}");
+            assert_eq!(code_point(name), Some(code), "{name}");
         }
-        let codes: std::collections::BTreeSet<u8> = MARKS.iter().map(|(name, _)| code_point(name)).collect();
+        for name in ["", "cs", "cs8", "cs11", "af", "af01", "af51", "af14", "EF", "expedited"] {
+            assert_eq!(code_point(name), None, "{name}");
+        }
+        let codes: std::collections::BTreeSet<u8> = MARKS.iter().filter_map(|(name, _)| code_point(name)).collect();
         assert_eq!(codes.len(), MARKS.len());
         assert_eq!(of_code_point(46), (TrafficClass::RealTime, 6));
         assert_eq!(of_code_point(34), (TrafficClass::Bulk, 4));

@@ -98,6 +98,8 @@ pub struct Groups {
     /// The plan for groups; `None`: frames are not coded.
     pub plan: Option<Plan>,
     groups: VecDeque<Group>,
+    /// Packets of groups that were no longer the newest when they were found to need no symbols.
+    done: Vec<PacketId>,
     relied_on_until: Instant,
 }
 
@@ -129,6 +131,8 @@ impl Groups {
             if group.sent < group.repairs {
                 return false;
             }
+            let mut covered = std::mem::take(&mut group.covered);
+            self.done.append(&mut covered);
         }
         let Some(plan) = self.plan else { return false };
         self.groups.push_back(Group {
@@ -210,12 +214,13 @@ impl Groups {
         verdict
     }
 
-    /// Takes the packets of the newest group, if it needs them no more.
+    /// Takes the packets of groups that need them no more.
     pub fn take_done(&mut self) -> Vec<PacketId> {
-        match self.groups.back_mut() {
-            Some(group) if !group.is_open && group.sent >= group.repairs => std::mem::take(&mut group.covered),
-            _ => Vec::new(),
+        let mut done = std::mem::take(&mut self.done);
+        if let Some(group) = self.groups.back_mut().filter(|group| !group.is_open && group.sent >= group.repairs) {
+            done.append(&mut group.covered);
         }
+        done
     }
 
     /// Notes the fate of a frame; `newest` is the newest number that is known to have come.
@@ -389,6 +394,18 @@ mod tests {
             });
             assert_eq!(due.count(), symbols, "{packets} packets");
         }
+    }
+
+    #[test]
+    fn a_group_that_came_before_a_frame_of_another_kind_ended_it_gives_its_packets_back() {
+        let mut groups = with(1..=2);
+        for number in [1, 2] {
+            groups.on_news(at(3), SeqNum(number), false, News::Came, Some(SeqNum(number)));
+        }
+        assert!(groups.take_done().is_empty(), "it may grow yet");
+        assert!(groups.join(at(4), SeqNum(4), id(4)), "number 3 was a probe");
+        assert_eq!(groups.take_done(), ids([1, 2]));
+        assert!(groups.take_done().is_empty());
     }
 
     #[test]

@@ -3,36 +3,9 @@
 use super::{Prefix, Uplink};
 use airbraid_engine::trunk::bonding::SERVICES_MAX;
 use airbraid_sim::scenario::document::{self, Complaint, Data, Value, View, list, text};
+use airbraid_sim::scenario::mark::code_point;
 use std::ops::RangeInclusive;
 
-/// Code points by name: the default, low effort (RFC 8622), classes and assured forwarding (RFC 2474, RFC 2597),
-/// telephony (RFC 3246, RFC 5865).
-const CODE_POINTS: [(&str, u8); 24] = [
-    ("DF", 0),
-    ("LE", 1),
-    ("CS0", 0),
-    ("CS1", 8),
-    ("CS2", 16),
-    ("CS3", 24),
-    ("CS4", 32),
-    ("CS5", 40),
-    ("CS6", 48),
-    ("CS7", 56),
-    ("AF11", 10),
-    ("AF12", 12),
-    ("AF13", 14),
-    ("AF21", 18),
-    ("AF22", 20),
-    ("AF23", 22),
-    ("AF31", 26),
-    ("AF32", 28),
-    ("AF33", 30),
-    ("AF41", 34),
-    ("AF42", 36),
-    ("AF43", 38),
-    ("VA", 44),
-    ("EF", 46),
-];
 /// Largest code point: six bits (RFC 2474).
 const CODE_POINT_MAX: u128 = 63;
 
@@ -145,9 +118,9 @@ fn dscp(value: &Value) -> Result<u8, Complaint> {
     let Data::Text(name) = &value.data else {
         return document::integer(value, CODE_POINT_MAX).map(|number| number as u8);
     };
-    let found = CODE_POINTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
     let help = "a number from 0 to 63, or a name such as \"EF\", \"AF41\", \"CS1\", \"LE\"";
-    found.map(|(_, point)| *point).ok_or_else(|| Complaint::new(format!("`{name}` is no code point"), help))
+    let found = code_point(&name.to_ascii_lowercase());
+    found.ok_or_else(|| Complaint::new(format!("`{name}` is no code point"), help))
 }
 
 fn network(value: &Value) -> Result<Prefix, Complaint> {

@@ -392,8 +392,10 @@ impl<P: Coded> BondSender<P> {
             self.drop(packet, BondDropReason::Expired);
             return;
         }
-        let len = packet.len().as_u64();
-        if !self.fits(index, len) || !self.members[index].config.services.has(packet.service()) {
+        let (len, service) = (packet.len().as_u64(), packet.service());
+        let may_carry =
+            |sender: &Self, index: usize| sender.fits(index, len) && sender.members[index].config.services.has(service);
+        if !may_carry(self, index) {
             // It was taken from behind one that fits, or shares its flow's bucket with another service.
             self.set_aside(packet, place, since, mark);
             return;
@@ -405,7 +407,7 @@ impl<P: Coded> BondSender<P> {
         if !is_held {
             self.expose(index, id);
         }
-        let other = candidates.iter().find(|candidate| candidate.index != index && self.fits(candidate.index, len));
+        let other = candidates.iter().find(|candidate| candidate.index != index && may_carry(self, candidate.index));
         if let Some(other) = other.filter(|_| is_doubled) {
             self.transmit(now, other.index, id, false);
             self.counts.duplicated += 1;
