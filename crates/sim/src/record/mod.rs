@@ -17,6 +17,7 @@ pub mod perfetto;
 pub(crate) mod radiotap;
 pub mod series;
 pub mod sink;
+pub(crate) mod text;
 pub mod timeline;
 
 pub use courses::{Courses, FlowCourse, QueueCourse};

@@ -3,10 +3,11 @@
 //! Columns are stable (time, who, what, frame, peer, size, rate, then the rest), so that `grep`, `cut` and `diff` work;
 //! two runs of one seed give the same bytes. Formats only: whoever asks for a timeline calls it, nobody else pays.
 
+use super::text::{Line, Piece, clock};
 use airbraid_units::{BitRate, Bytes, Duration, Instant};
 
 /// The event of a line.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A frame begins to be transmitted.
     Transmit {
@@ -18,17 +19,12 @@ pub enum Event<'a> {
     },
     /// A frame has been received whole.
     Receive {
-        /// The frame ([`Timeline::heard`]).
-        frame: &'a [u8],
+        frame: FrameText<'a>,
         /// The power with which it arrived \[dBm\].
         signal_dbm: f64,
     },
     /// A frame could not be read.
-    ReceiveError {
-        /// The frame ([`Timeline::heard`]).
-        frame: &'a [u8],
-        cause: Cause,
-    },
+    ReceiveError { frame: FrameText<'a>, cause: Cause },
     /// A packet is given up.
     Drop {
         packet: PacketLine<'a>,
@@ -41,10 +37,6 @@ pub enum Event<'a> {
         /// Time since it was sent.
         delay: Duration,
     },
-    Timer {
-        /// Name: "ACK timeout", "reordering".
-        name: &'a str,
-    },
 }
 
 /// The cause of a frame's loss.
@@ -56,15 +48,16 @@ pub enum Cause {
     Channel,
 }
 
-/// A frame in the line of its sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A frame in a line.
+#[derive(Clone, Copy, Debug)]
 pub struct FrameText<'a> {
-    /// `DATA`, `NULL`, `RTS`, `CTS`, `ACK`.
-    pub kind: &'static str,
-    /// Index of the receiver among the timeline's names; `None`: all that hear it.
+    /// Number of its kind among the timeline's.
+    pub kind: u8,
+    /// Index of the other end among the timeline's names: of the receiver where it is sent, of the sender where it is
+    /// received; `None`: all that hear it.
     pub peer: Option<usize>,
-    /// Its columns behind these ([`Timeline::heard`]).
-    pub columns: &'a [u8],
+    /// What [`Timeline::columns`] writes.
+    pub columns: &'a ColumnsText,
 }
 
 /// Fields of a frame behind its peer.
@@ -95,15 +88,18 @@ pub struct PacketLine<'a> {
 }
 
 impl PacketLine<'_> {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.flow.as_bytes());
-        out.extend_from_slice(b" #");
-        number(out, self.number, 0, b' ');
-        out.extend_from_slice(b"  ");
-        number(out, self.size.as_u64(), 0, b' ');
-        out.extend_from_slice(b" B");
+    fn put(&self, line: &mut Line<'_>) {
+        line.put_slice(self.flow.as_bytes());
+        line.put_bytes(b" #");
+        line.put_number(self.number);
+        line.put_bytes(b"  ");
+        line.put_number(self.size.as_u64());
+        line.put_bytes(b" B");
     }
 }
+
+/// The text of [`FrameColumns`], which is never longer: five numbers, of at most 20 digits, and 50 letters.
+pub type ColumnsText = Piece<128>;
 
 /// Powers whose text is remembered, by the low bits of their number: a pair of radios at rest has always the same.
 const POWERS: usize = 1 << 10;
@@ -112,153 +108,180 @@ const POWERS: usize = 1 << 10;
 /// format a line.
 #[derive(Clone, Debug)]
 pub struct Timeline {
-    /// Names of the radios and nodes in the lines, filled up to the length of the longest, between spaces.
-    names: Vec<String>,
-    everybody: String,
+    names: Vec<Name>,
+    everybody: Name,
+    kinds: Vec<Piece<16>>,
     /// Rates with their text.
-    rates: Vec<(BitRate, String)>,
+    rates: Vec<(BitRate, Piece<32>)>,
     /// Powers with their text.
-    powers: Vec<(f64, String)>,
+    powers: Vec<(f64, Piece<16>)>,
+    /// The time of the last line, with its text.
+    clock: (Instant, Option<u128>),
+}
+
+/// The name of a radio or a node, filled up to the length of the longest.
+#[derive(Clone, Debug)]
+struct Name {
+    /// As who a line is about.
+    who: Piece<32>,
+    /// As the receiver and as the sender of a frame.
+    to: Piece<32>,
+    from: Piece<32>,
+}
+
+impl Name {
+    fn new(name: &str, width: usize) -> Self {
+        let piece = |before: &str| Piece::new(format!("{before} {name:width$}  ").as_bytes());
+        Self { who: piece(" "), to: piece("->"), from: piece("<-") }
+    }
 }
 
 impl Timeline {
-    /// A timeline about `names`: radios as `node/radio`, and nodes for events above the radios.
-    pub fn new(names: Vec<String>) -> Self {
+    /// A timeline about `names`: radios as `node/radio`, and nodes for events above the radios. `kinds` are the names
+    /// of the kinds of frames.
+    pub fn new(names: &[String], kinds: &[&str]) -> Self {
         // At least as wide as "everybody".
         let longest = names.iter().map(|name| name.chars().count()).max();
         let width = longest.unwrap_or(0).max(EVERYBODY.len());
-        let pad = |name: &str| format!("  {name:width$}  ");
         Self {
-            names: names.iter().map(|name| pad(name)).collect(),
-            everybody: pad(EVERYBODY),
+            names: names.iter().map(|name| Name::new(name, width)).collect(),
+            everybody: Name::new(EVERYBODY, width),
+            kinds: kinds.iter().map(|kind| Piece::new(format!("{kind:KIND_WIDTH$}").as_bytes())).collect(),
             rates: Vec::new(),
-            powers: vec![(f64::NAN, String::new()); POWERS],
+            powers: vec![(f64::NAN, Piece::default()); POWERS],
+            clock: (Instant::ZERO, clock(Instant::ZERO)),
         }
     }
 
-    /// Appends the line of `event`, at number `who` of the names at `now`.
-    pub fn line(&mut self, out: &mut Vec<u8>, now: Instant, who: usize, event: &Event<'_>) {
-        clock(out, now);
-        out.extend_from_slice(self.name(who).as_bytes());
+    /// The greatest length of a line without the names of its flow and reason, and what a piece may go beyond it
+    /// \[byte\].
+    pub fn room(&self) -> usize {
+        let longest = self.names.iter().map(|name| name.who.as_bytes().len()).max().unwrap_or(0);
+        LONGEST + 2 * longest.max(self.everybody.who.as_bytes().len())
+    }
+
+    /// Writes the line of `event`, at number `who` of the names at `now`, to the beginning of `text`, which has
+    /// [`Timeline::room`]; returns its length.
+    pub fn line(&mut self, text: &mut [u8], now: Instant, who: usize, event: &Event<'_>) -> usize {
+        if self.clock.0 != now {
+            self.clock = (now, clock(now));
+        }
+        let mut line = Line::new(text);
+        line.put_clock(now, self.clock.1);
+        line.put(&self.names[who].who);
         match event {
             Event::Transmit { frame, duration, backoff } => {
-                out.extend_from_slice(b"TX      ");
-                self.head(out, frame.kind, b"->", frame.peer);
-                out.extend_from_slice(frame.columns);
-                out.extend_from_slice(b"  dur ");
-                number(out, duration.as_micros(), 0, b' ');
-                out.extend_from_slice(b" us");
+                line.put_bytes(b"TX      ");
+                line.put(&self.kinds[usize::from(frame.kind)]);
+                line.put(&self.peer(frame).to);
+                line.put(frame.columns);
+                line.put_bytes(b"  dur ");
+                line.put_number(duration.as_micros());
+                line.put_bytes(b" us");
                 if let Some((cw, slots)) = backoff {
-                    out.extend_from_slice(b"  (cw ");
-                    number(out, u64::from(*cw), 0, b' ');
-                    out.extend_from_slice(b", backoff ");
-                    number(out, u64::from(*slots), 0, b' ');
-                    out.push(b')');
+                    line.put_bytes(b"  (cw ");
+                    line.put_number(u64::from(*cw));
+                    line.put_bytes(b", backoff ");
+                    line.put_number(u64::from(*slots));
+                    line.put_bytes(b")");
                 }
             }
             Event::Receive { frame, signal_dbm } => {
-                out.extend_from_slice(b"RX ok   ");
-                out.extend_from_slice(frame);
-                out.extend_from_slice(self.power(*signal_dbm).as_bytes());
+                line.put_bytes(b"RX ok   ");
+                self.heard(&mut line, frame);
+                line.put(self.power(*signal_dbm));
             }
             Event::ReceiveError { frame, cause } => {
-                out.extend_from_slice(b"RX err  ");
-                out.extend_from_slice(frame);
-                out.extend_from_slice(match cause {
-                    Cause::Collision => b"  collision",
-                    Cause::Channel => b"  channel",
-                });
+                line.put_bytes(b"RX err  ");
+                self.heard(&mut line, frame);
+                match cause {
+                    Cause::Collision => line.put_bytes(b"  collision"),
+                    Cause::Channel => line.put_bytes(b"  channel"),
+                }
             }
             Event::Drop { packet, reason } => {
-                out.extend_from_slice(b"DROP    ");
-                packet.put(out);
-                out.extend_from_slice(b"  ");
-                out.extend_from_slice(reason.as_bytes());
+                line.put_bytes(b"DROP    ");
+                packet.put(&mut line);
+                line.put_bytes(b"  ");
+                line.put_slice(reason.as_bytes());
             }
             Event::Deliver { packet, delay } => {
-                out.extend_from_slice(b"DELIVER ");
-                packet.put(out);
-                out.extend_from_slice(b"  after ");
-                number(out, delay.as_nanos() / 1_000_000, 0, b' ');
-                out.push(b'.');
-                number(out, delay.as_nanos() / 1_000 % 1_000, 3, b'0');
-                out.extend_from_slice(b" ms");
-            }
-            Event::Timer { name } => {
-                out.extend_from_slice(b"TIMER   ");
-                out.extend_from_slice(name.as_bytes());
+                line.put_bytes(b"DELIVER ");
+                packet.put(&mut line);
+                line.put_bytes(b"  after ");
+                line.put_number(delay.as_nanos() / 1_000_000);
+                line.put_bytes(b".");
+                line.put_three((delay.as_nanos() / 1_000 % 1_000) as usize);
+                line.put_bytes(b" ms");
             }
         }
-        out.push(b'\n');
+        line.put_bytes(b"\n");
+        line.length()
     }
 
-    /// Appends the columns of a frame between the event and the size.
-    fn head(&self, out: &mut Vec<u8>, kind: &str, arrow: &[u8; 2], peer: Option<usize>) {
-        out.extend_from_slice(kind.as_bytes());
-        (kind.len()..KIND_WIDTH).for_each(|_| out.push(b' '));
-        out.extend_from_slice(arrow);
-        let peer = peer.map_or(self.everybody.as_str(), |peer| self.name(peer));
-        // One of the spaces before it: it stands behind an arrow.
-        out.extend_from_slice(&peer.as_bytes()[1..]);
+    fn peer(&self, frame: &FrameText<'_>) -> &Name {
+        frame.peer.map_or(&self.everybody, |peer| &self.names[peer])
     }
 
-    /// Appends a frame as it stands in the lines of all who hear it; returns where its columns from the size on begin.
-    pub fn heard(&mut self, out: &mut Vec<u8>, kind: &str, from: usize, frame: &FrameColumns) -> usize {
-        self.head(out, kind, b"<-", Some(from));
-        let columns = out.len();
-        self.columns(out, frame);
-        columns
+    /// Appends a frame as it stands in the lines of all who hear it.
+    #[inline]
+    fn heard(&self, line: &mut Line<'_>, frame: &FrameText<'_>) {
+        line.put(&self.kinds[usize::from(frame.kind)]);
+        line.put(&self.peer(frame).from);
+        line.put(frame.columns);
     }
 
-    /// Appends the columns of a frame from its size on.
-    fn columns(&mut self, out: &mut Vec<u8>, frame: &FrameColumns) {
-        number(out, frame.size.as_u64(), 4, b' ');
-        out.extend_from_slice(b" B ");
-        out.extend_from_slice(self.rate(frame.rate).as_bytes());
-        out.extend_from_slice(b" Mbit/s");
-        if let Some(seq) = frame.seq {
-            out.extend_from_slice(b"  seq ");
-            let start = out.len();
-            number(out, u64::from(seq), 0, b' ');
-            (out.len() - start..SEQ_WIDTH).for_each(|_| out.push(b' '));
-        }
-        if frame.mpdus > 1 {
-            out.extend_from_slice(b"  ");
-            if frame.intact < frame.mpdus {
-                number(out, u64::from(frame.intact), 0, b' ');
-                out.extend_from_slice(b" of ");
+    /// Writes the columns of a frame.
+    pub fn columns(&mut self, text: &mut ColumnsText, frame: &FrameColumns) {
+        let rate = self.rate(frame.rate);
+        text.write(|line| {
+            line.put_right(frame.size.as_u64());
+            line.put(rate);
+            if let Some(seq) = frame.seq {
+                line.put_bytes(b"  seq ");
+                let start = line.length();
+                line.put_number(u64::from(seq));
+                line.fill(start, SEQ_WIDTH);
             }
-            number(out, u64::from(frame.mpdus), 0, b' ');
-            out.extend_from_slice(b" MPDUs");
-        }
-        out.extend_from_slice(if frame.retry { b"  retry" } else { b"" });
-        out.extend_from_slice(if frame.dozes { b"  PS" } else { b"" });
+            if frame.mpdus > 1 {
+                line.put_bytes(b"  ");
+                if frame.intact < frame.mpdus {
+                    line.put_number(u64::from(frame.intact));
+                    line.put_bytes(b" of ");
+                }
+                line.put_number(u64::from(frame.mpdus));
+                line.put_bytes(b" MPDUs");
+            }
+            if frame.retry {
+                line.put_bytes(b"  retry");
+            }
+            if frame.dozes {
+                line.put_bytes(b"  PS");
+            }
+        });
     }
 
-    fn name(&self, who: usize) -> &str {
-        self.names.get(who).map_or("  ?  ", String::as_str)
-    }
-
-    /// A rate in Mbit/s without its unit: ` 5.5`.
-    fn rate(&mut self, rate: BitRate) -> &str {
+    /// A rate behind the unit of the size: ` B  5.5 Mbit/s`.
+    fn rate(&mut self, rate: BitRate) -> &Piece<32> {
         let place = self.rates.iter().position(|(known, _)| *known == rate).unwrap_or_else(|| {
             let tenths = rate.as_bps() / 100_000;
             let (whole, rest) = (tenths / 10, tenths % 10);
             let text = if rest == 0 { whole.to_string() } else { format!("{whole}.{rest}") };
-            self.rates.push((rate, format!("{text:>4}")));
+            self.rates.push((rate, Piece::new(format!(" B {text:>4} Mbit/s").as_bytes())));
             self.rates.len() - 1
         });
         &self.rates[place].1
     }
 
     /// The column of a power: `-61.9 dBm`.
-    fn power(&mut self, dbm: f64) -> &str {
+    #[inline]
+    fn power(&mut self, dbm: f64) -> &Piece<16> {
         // Of neighbouring numbers the high bits are the same.
         let bits = dbm.to_bits();
         let (known, text) = &mut self.powers[(bits >> 40 ^ bits) as usize % POWERS];
         if known.to_bits() != bits {
             *known = dbm;
-            *text = format!("  {dbm:.1} dBm");
+            *text = Piece::new(format!("  {dbm:.1} dBm").as_bytes());
         }
         text
     }
@@ -269,96 +292,79 @@ const EVERYBODY: &str = "everybody";
 /// Widths of the columns of kinds and sequence numbers.
 const KIND_WIDTH: usize = 5;
 const SEQ_WIDTH: usize = 4;
-
-/// Appends a number in decimal, filled up to `width`.
-fn number(out: &mut Vec<u8>, value: u64, width: usize, fill: u8) {
-    let mut digits = itoa::Buffer::new();
-    let digits = digits.format(value);
-    (digits.len()..width).for_each(|_| out.push(fill));
-    out.extend_from_slice(digits.as_bytes());
-}
-
-/// The numbers of three digits, one behind the other.
-const THREES: [[u8; 3]; 1_000] = {
-    let mut threes = [[b'0'; 3]; 1_000];
-    let mut number = 0;
-    while number < threes.len() {
-        let digits = [number / 100, number / 10 % 10, number % 10];
-        threes[number] = [b'0' + digits[0] as u8, b'0' + digits[1] as u8, b'0' + digits[2] as u8];
-        number += 1;
-    }
-    threes
-};
-
-/// Appends a time as seconds with nanoseconds in groups of three: `12.345 678 900`.
-fn clock(out: &mut Vec<u8>, at: Instant) {
-    let (seconds, ns) = (at.as_nanos() / 1_000_000_000, (at.as_nanos() % 1_000_000_000) as usize);
-    let mut text = *b"    .000 000 000";
-    let groups = [(5, ns / 1_000_000), (9, ns / 1_000 % 1_000), (13, ns % 1_000)];
-    groups.into_iter().for_each(|(place, group)| text[place..place + 3].copy_from_slice(&THREES[group]));
-    if seconds >= 1_000 {
-        number(out, seconds, 4, b' ');
-        return out.extend_from_slice(&text[4..]);
-    }
-    let digits = THREES[seconds as usize];
-    let first = digits[..2].iter().position(|digit| *digit != b'0').unwrap_or(2);
-    text[1 + first..4].copy_from_slice(&digits[first..]);
-    out.extend_from_slice(&text);
-}
+/// More than a line without names takes: seven numbers of at most 20 digits, some 100 letters, and a block behind them.
+const LONGEST: usize = 512;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A frame as its hearers' lines have it, and where its columns begin.
-    fn heard(
-        timeline: &mut Timeline,
-        (kind, from): (&'static str, usize),
-        (size, kbps, seq, retry): (u64, u64, Option<u16>, bool),
-    ) -> (Vec<u8>, usize) {
-        let (size, rate) = (Bytes::new(size), BitRate::from_kbps(kbps));
-        let mut text = Vec::new();
-        let frame = FrameColumns { mpdus: 0, intact: 0, size, rate, seq, retry, dozes: false };
-        let columns = timeline.heard(&mut text, kind, from, &frame);
-        (text, columns)
+    const KINDS: [&str; 2] = ["DATA", "ACK"];
+
+    fn text(timeline: &mut Timeline, frame: &FrameColumns) -> ColumnsText {
+        let mut text = ColumnsText::default();
+        timeline.columns(&mut text, frame);
+        text
     }
 
-    fn transmit<'a>(
-        (kind, peer): (&'static str, Option<usize>),
-        (text, columns): &'a (Vec<u8>, usize),
-        duration_us: u64,
-        backoff: Option<(u32, u32)>,
-    ) -> Event<'a> {
-        let frame = FrameText { kind, peer, columns: &text[*columns..] };
+    fn columns(timeline: &mut Timeline, size: u64, kbps: u64, seq: Option<u16>, retry: bool) -> ColumnsText {
+        let (size, rate) = (Bytes::new(size), BitRate::from_kbps(kbps));
+        text(timeline, &FrameColumns { mpdus: 0, intact: 0, size, rate, seq, retry, dozes: false })
+    }
+
+    fn transmit(frame: FrameText<'_>, duration_us: u64, backoff: Option<(u32, u32)>) -> Event<'_> {
         Event::Transmit { frame, duration: Duration::from_micros(duration_us), backoff }
     }
 
     #[test]
     fn an_exchange_reads_as_it_happened() {
         let names = ["sender/ch1", "receiver/ch1", "receiver"];
-        let mut timeline = Timeline::new(names.map(str::to_owned).to_vec());
-        let first = heard(&mut timeline, ("DATA", 0), (1_536, 11_000, Some(41), false));
-        let again = heard(&mut timeline, ("DATA", 0), (1_536, 11_000, Some(41), true));
-        let ack = heard(&mut timeline, ("ACK", 1), (14, 1_000, None, false));
-        let to_all = heard(&mut timeline, ("DATA", 0), (84, 5_500, Some(4_095), false));
+        let mut timeline = Timeline::new(&names.map(str::to_owned), &KINDS);
+        let first = &columns(&mut timeline, 1_536, 11_000, Some(41), false);
+        let again = &columns(&mut timeline, 1_536, 11_000, Some(41), true);
+        let ack = &columns(&mut timeline, 14, 1_000, None, false);
+        let to_all = &columns(&mut timeline, 84, 5_500, Some(4_095), false);
+        let data = |peer, columns| FrameText { kind: 0, peer, columns };
+        let answer = |peer| FrameText { kind: 1, peer: Some(peer), columns: ack };
         let packet = PacketLine { flow: "download", number: 41, size: Bytes::new(1_500) };
         let receive = |frame| Event::Receive { frame, signal_dbm: -61.97 };
         let events = [
-            (0, 0, transmit(("DATA", Some(1)), &first, 314, Some((31, 7)))),
-            (1_309_425, 1, Event::ReceiveError { frame: &first.0, cause: Cause::Collision }),
-            (1_640_091, 0, Event::Timer { name: "ACK timeout" }),
-            (2_140_091, 0, transmit(("DATA", Some(1)), &again, 314, Some((63, 22)))),
-            (3_449_516, 1, receive(&again.0)),
+            (0, 0, transmit(data(Some(1), first), 314, Some((31, 7)))),
+            (1_309_425, 1, Event::ReceiveError { frame: data(Some(0), first), cause: Cause::Collision }),
+            (2_140_091, 0, transmit(data(Some(1), again), 314, Some((63, 22)))),
+            (3_449_516, 1, receive(data(Some(0), again))),
             (3_449_516, 2, Event::Deliver { packet, delay: Duration::from_micros(3_449) }),
-            (3_459_516, 1, transmit(("ACK", Some(0)), &ack, 0, None)),
-            (3_763_850, 0, receive(&ack.0)),
-            (4_500_000, 0, transmit(("DATA", None), &to_all, 0, Some((31, 0)))),
+            (3_459_516, 1, transmit(answer(0), 0, None)),
+            (3_763_850, 0, receive(answer(1))),
+            (4_500_000, 0, transmit(data(None, to_all), 0, Some((31, 0)))),
             (9_500_000, 0, Event::Drop { packet, reason: "queue_full" }),
         ];
         let mut out = Vec::new();
+        let mut room = vec![0; timeline.room()];
         for (ns, who, event) in events {
-            timeline.line(&mut out, Instant::from_nanos(12_345_678_900 + ns), who, &event);
+            let length = timeline.line(&mut room, Instant::from_nanos(12_345_678_900 + ns), who, &event);
+            out.extend_from_slice(&room[..length]);
         }
         assert_eq!(String::from_utf8(out).unwrap(), include_str!("timeline_golden.txt"));
+    }
+
+    #[test]
+    fn names_and_times_of_any_length_have_room() {
+        let name = "n".repeat(300);
+        let mut timeline = Timeline::new(std::slice::from_ref(&name), &KINDS);
+        let (mpdus, intact, size) = (u32::MAX, u32::MAX - 1, Bytes::new(u64::MAX));
+        let (rate, seq) = (BitRate::from_kbps(u64::MAX / 1_000), Some(u16::MAX));
+        let text = &text(&mut timeline, &FrameColumns { mpdus, intact, size, rate, seq, retry: true, dozes: true });
+        let event =
+            transmit(FrameText { kind: 0, peer: Some(0), columns: text }, u64::MAX / 1_000, Some((u32::MAX, 0)));
+        let mut room = vec![0; timeline.room()];
+        let length = timeline.line(&mut room, Instant::MAX, 0, &event);
+        let line = std::str::from_utf8(&room[..length]).unwrap();
+        assert!(
+            line.starts_with(&format!(
+                "18446744073.709 551 615  {name}  TX      DATA -> {name}  18446744073709551615 B "
+            ))
+        );
+        assert!(line.ends_with("  (cw 4294967295, backoff 0)\n"), "{line}");
     }
 }

@@ -71,26 +71,37 @@ const IN_FLIGHT: usize = 4;
 /// Something of each radio's last transmissions.
 #[derive(Debug)]
 pub struct FlightMap<T> {
-    by_radio: Vec<[(Instant, T); IN_FLIGHT]>,
+    by_radio: Vec<Flight<T>>,
+}
+
+#[derive(Debug)]
+struct Flight<T> {
+    sent: [(Instant, T); IN_FLIGHT],
+    /// The place of the last one; before it is the one before it, all round.
+    last: usize,
 }
 
 impl<T: Default> FlightMap<T> {
     pub fn new(radios: usize) -> Self {
-        let nothing = || std::array::from_fn(|_| (Instant::MAX, T::default()));
+        let nothing = || Flight { sent: std::array::from_fn(|_| (Instant::MAX, T::default())), last: 0 };
         Self { by_radio: std::iter::repeat_with(nothing).take(radios).collect() }
     }
 
     /// A radio is committed to a transmission from `start` on: gives the place of what belongs to it, where that of the
     /// oldest is still.
     pub fn begin(&mut self, radio: RadioId, start: Instant) -> &mut T {
-        let last = &mut self.by_radio[radio.index()];
-        last.rotate_right(1);
-        last[0].0 = start;
-        &mut last[0].1
+        let flight = &mut self.by_radio[radio.index()];
+        flight.last = (flight.last + 1) % IN_FLIGHT;
+        let (at, of) = &mut flight.sent[flight.last];
+        *at = start;
+        of
     }
 
     /// That of the transmission of a radio that begins at `start` at a hearer.
+    #[inline]
     pub fn find(&self, radio: RadioId, start: Instant) -> Option<&T> {
-        self.by_radio[radio.index()].iter().find(|(sent, _)| *sent <= start).map(|(_, of)| of)
+        let Flight { sent, last } = &self.by_radio[radio.index()];
+        let newest_first = (0..IN_FLIGHT).map(|age| &sent[(last + IN_FLIGHT - age) % IN_FLIGHT]);
+        newest_first.into_iter().find(|(at, _)| *at <= start).map(|(_, of)| of)
     }
 }

@@ -1,18 +1,20 @@
 //! The readable timeline.
 
-use super::keys::{FlightMap, kind_name, kind_number};
+use super::keys::{FlightMap, KINDS, kind_name, kind_number};
 use super::stations::Stations;
 use crate::record::sink::Sink;
-use crate::record::timeline::{Cause, Event, FrameColumns, FrameText, PacketLine, Timeline};
+use crate::record::timeline::{Cause, ColumnsText, Event, FrameColumns, FrameText, PacketLine, Timeline};
 use crate::scenario::spec::Spec;
 use crate::world::{Body, DropReason, FrameEvent, Loss, NodeId, Observer, RadioId, Record};
 use airbraid_mac::{Access, Address};
-use airbraid_units::Instant;
+use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::io::Write;
 
 /// Bytes that are gathered before they are written.
 const CHUNK: usize = 64 << 10;
+/// The flow of packets from outside the simulation.
+const EXTERNAL: &str = "external";
 
 /// Writes the timeline's lines while the run goes on.
 #[derive(Debug)]
@@ -21,52 +23,81 @@ pub struct Lines<'a> {
     /// Number of radios, behind which nodes are among the names.
     radios: usize,
     format: Timeline,
-    /// Frames on the air as their hearers' lines have them.
-    flight: FlightMap<Vec<u8>>,
-    /// The same of an aggregate at one of them.
-    heard: Vec<u8>,
-    /// Lines about what has been committed to and has not begun yet, by time.
-    upcoming: VecDeque<(Instant, Vec<u8>)>,
-    /// Buffers for such lines.
-    spare: Vec<Vec<u8>>,
-    /// Lines that are gathered before they are written.
-    text: Vec<u8>,
+    /// The columns of frames on the air.
+    flight: FlightMap<ColumnsText>,
+    /// The same of an aggregate at one of its hearers.
+    heard: ColumnsText,
+    /// What has been committed to and has not begun yet, by time.
+    upcoming: VecDeque<Upcoming>,
+    /// Room for lines that are gathered before they are written, and for one more; and their length.
+    text: Box<[u8]>,
+    length: usize,
     sink: Sink,
+}
+
+/// A transmission that has not begun yet.
+#[derive(Debug)]
+struct Upcoming {
+    start: Instant,
+    radio: RadioId,
+    /// Number of the frame's kind.
+    kind: u8,
+    peer: Option<usize>,
+    /// The duration field.
+    duration: Duration,
+    backoff: Option<(u32, u32)>,
 }
 
 impl<'a> Lines<'a> {
     pub fn new(stations: &Stations<'a>, sink: Sink) -> Self {
-        let mut names = stations.radio_names();
+        let (spec, mut names) = (stations.spec, stations.radio_names());
         let radios = names.len();
-        names.extend(stations.spec.nodes.iter().map(|node| node.name.clone()));
-        let format = Timeline::new(names);
-        let (flight, heard) = (FlightMap::new(radios), Vec::new());
-        let (upcoming, spare, text) = (VecDeque::new(), Vec::new(), Vec::new());
-        Self { spec: stations.spec, radios, format, flight, heard, upcoming, spare, text, sink }
+        names.extend(spec.nodes.iter().map(|node| node.name.clone()));
+        let kinds: [&str; KINDS] = std::array::from_fn(|kind| kind_name(kind as u8));
+        let format = Timeline::new(&names, &kinds);
+        let longest = |names: &mut dyn Iterator<Item = &str>| names.map(str::len).max().unwrap_or(0);
+        let flows = &mut spec.flows.iter().map(|flow| &flow.name[..]).chain([EXTERNAL]);
+        let reasons = &mut DropReason::ALL.into_iter().map(DropReason::name);
+        let text = vec![0; CHUNK + format.room() + longest(flows) + longest(reasons)].into();
+        let (flight, heard, upcoming) = (FlightMap::new(radios), ColumnsText::default(), VecDeque::new());
+        Self { spec, radios, format, flight, heard, upcoming, text, length: 0, sink }
     }
 
     /// Puts the lines that are due by `now` behind the others.
     #[inline]
     fn catch_up(&mut self, now: Instant) {
-        while let Some((_, mut line)) = self.upcoming.pop_front_if(|(at, _)| *at <= now) {
-            self.text.extend_from_slice(&line);
-            line.clear();
-            self.spare.push(line);
-        }
-        if self.text.len() >= CHUNK {
-            self.put();
+        while let Some(next) = self.upcoming.pop_front_if(|next| next.start <= now) {
+            self.begin(&next);
         }
     }
 
-    fn put(&mut self) {
+    /// Puts the line of a transmission that begins.
+    fn begin(&mut self, sent: &Upcoming) {
+        let Upcoming { start, radio, kind, peer, duration, backoff } = *sent;
+        let Some(columns) = self.flight.find(radio, start) else { return };
+        let frame = FrameText { kind, peer, columns };
+        let line = Event::Transmit { frame, duration, backoff };
+        self.length += self.format.line(&mut self.text[self.length..], start, radio.index(), &line);
+        self.write_full();
+    }
+
+    #[inline]
+    fn write_full(&mut self) {
+        if self.length >= CHUNK {
+            self.write();
+        }
+    }
+
+    fn write(&mut self) {
         // A sink does not fail.
-        let _ = self.sink.write_all(&self.text);
-        self.text.clear();
+        let _ = self.sink.write_all(&self.text[..self.length]);
+        self.length = 0;
     }
 
     fn line(&mut self, now: Instant, who: usize, event: &Event<'_>) {
         self.catch_up(now);
-        self.format.line(&mut self.text, now, who, event);
+        self.length += self.format.line(&mut self.text[self.length..], now, who, event);
+        self.write_full();
     }
 
     fn packet_line(&self, packet: &Record) -> PacketLine<'a> {
@@ -78,7 +109,7 @@ impl<'a> Lines<'a> {
         };
         let size = airbraid_units::Bytes::new(u64::from(packet.len));
         let flow = match packet.body {
-            Body::External { .. } => "external",
+            Body::External { .. } => EXTERNAL,
             _ => &self.spec.flows[packet.flow.index()].name,
         };
         PacketLine { flow, number, size }
@@ -110,18 +141,13 @@ impl Observer for Lines<'_> {
             Access::Immediate | Access::Response => None,
         };
         self.catch_up(now);
-        let known = self.flight.begin(event.radio, event.start);
-        known.clear();
-        let (kind, to) = (kind_name(kind_number(&event)), event.frame.to);
-        let place = self.format.heard(known, kind, event.radio.index(), &columns(&event));
+        let (start, radio, to) = (event.start, event.radio, event.frame.to);
+        self.format.columns(self.flight.begin(radio, start), &columns(&event));
         let peer = (to != Address::BROADCAST).then_some(RadioId::of(to).index());
-        let frame = FrameText { kind, peer, columns: &known[place..] };
-        let line = Event::Transmit { frame, duration: event.frame.nav, backoff };
         // It begins a turnaround or a SIFS from now.
-        let mut later = self.spare.pop().unwrap_or_default();
-        self.format.line(&mut later, event.start, event.radio.index(), &line);
-        let place = self.upcoming.iter().rposition(|(other, _)| *other <= event.start).map_or(0, |last| last + 1);
-        self.upcoming.insert(place, (event.start, later));
+        let place = self.upcoming.iter().rposition(|other| other.start <= start).map_or(0, |last| last + 1);
+        let (kind, duration) = (kind_number(&event), event.frame.nav);
+        self.upcoming.insert(place, Upcoming { start, radio, kind, peer, duration, backoff });
     }
 
     fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
@@ -129,17 +155,17 @@ impl Observer for Lines<'_> {
         let from = RadioId::of(event.frame.from);
         let known = self.flight.find(from, event.start).filter(|_| event.mpdus().is_none_or(|mpdus| mpdus <= 1));
         if known.is_none() {
-            self.heard.clear();
-            let kind = kind_name(kind_number(&event));
-            self.format.heard(&mut self.heard, kind, from.index(), &columns(&event));
+            self.format.columns(&mut self.heard, &columns(&event));
         }
-        let frame = known.unwrap_or(&self.heard);
+        let (kind, peer) = (kind_number(&event), Some(from.index()));
+        let frame = FrameText { kind, peer, columns: known.unwrap_or(&self.heard) };
         let line = match result {
             Ok(()) => Event::Receive { frame, signal_dbm },
             Err(Loss::Collision) => Event::ReceiveError { frame, cause: Cause::Collision },
             Err(Loss::Channel) => Event::ReceiveError { frame, cause: Cause::Channel },
         };
-        self.format.line(&mut self.text, now, event.radio.index(), &line);
+        self.length += self.format.line(&mut self.text[self.length..], now, event.radio.index(), &line);
+        self.write_full();
     }
 
     fn on_drop(&mut self, now: Instant, node: NodeId, packet: &Record, reason: DropReason) {
@@ -154,7 +180,7 @@ impl Observer for Lines<'_> {
 
     fn on_end(&mut self, _: Instant) {
         self.catch_up(Instant::MAX);
-        self.put();
+        self.write();
         // A sink does not fail.
         let _ = self.sink.flush();
     }

@@ -6,19 +6,24 @@ use crate::record::multi_link::MultiLinkElement;
 use crate::scenario::spec::{Mac, Radio, Spec};
 use crate::world::{Msdu, RadioId};
 use airbraid_mac::{Address, Frame};
+use std::sync::Arc;
 
 /// The radios of a scenario, by [`RadioId`].
 #[derive(Clone, Debug)]
 pub struct Stations<'a> {
     pub spec: &'a Spec,
     pub stations: Vec<Station>,
+    /// The channel of each radio; `None`: a station with slots is on its access points'.
+    channels: Vec<Option<u32>>,
 }
 
 impl<'a> Stations<'a> {
     pub fn new(spec: &'a Spec) -> Self {
         let of_node = |(node, radios): (u32, usize)| (0..radios as u32).map(move |radio| Station { node, radio });
         let nodes = (0..).zip(spec.nodes.iter().map(|node| node.radios.len()));
-        Self { spec, stations: nodes.flat_map(of_node).collect() }
+        let channel = |radio: &Arc<Radio>| (!matches!(radio.mac, Mac::Slotted(_))).then_some(radio.channel);
+        let channels = spec.nodes.iter().flat_map(|node| node.radios.iter().map(channel)).collect();
+        Self { spec, stations: nodes.flat_map(of_node).collect(), channels }
     }
 
     /// The name of each radio: `node/radio`.
@@ -78,14 +83,13 @@ impl<'a> Stations<'a> {
         Some(MultiLinkElement { device, link: link as u8, links: links.len() as u8 })
     }
 
-    /// The channel that a frame is on at a radio: a station with slots has none but its access points'.
+    /// The channel that a frame is on at a radio.
+    #[inline]
     pub fn channel(&self, frame: &Frame<Msdu>, radio: RadioId) -> u32 {
-        let own = self.radio(self.stations[radio.index()]);
-        let ends = [frame.from, frame.to].into_iter().filter(|end| self.is_access_point(*end));
-        match own.mac {
-            Mac::Slotted(_) => ends.map(|end| self.radio(self.of(end)).channel).next(),
-            _ => None,
-        }
-        .unwrap_or(own.channel)
+        self.channels[radio.index()].unwrap_or_else(|| {
+            let access_point = [frame.from, frame.to].into_iter().find(|end| self.is_access_point(*end));
+            let station = access_point.map_or(self.stations[radio.index()], |end| self.of(end));
+            self.radio(station).channel
+        })
     }
 }
