@@ -218,19 +218,6 @@ fn runs(set: &RadioSet) -> Vec<[u64; 2]> {
     runs
 }
 
-/// A varint of up to eight bytes, and its length: a loop over the bytes would end where no processor foresees it.
-#[inline]
-const fn spread(value: u64) -> ([u8; 8], usize) {
-    // Septets of 7 bits come to places of 8: the upper half is moved by 4, then quarters by 2, then each second by 1.
-    let halves = value & 0x0fff_ffff | (value & 0x00ff_ffff_f000_0000) << 4;
-    let quarters = halves & 0x0000_3fff_0000_3fff | (halves & 0x0fff_c000_0fff_c000) << 2;
-    let septets = quarters & 0x007f_007f_007f_007f | (quarters & 0x3f80_3f80_3f80_3f80) << 1;
-    let length = ((u64::BITS - (value | 1).leading_zeros()).div_ceil(7)) as usize;
-    // All bytes but the last say that another follows.
-    let more = 0x8080_8080_8080_8080 & ((1 << (8 * (length - 1))) - 1);
-    ((septets | more).to_le_bytes(), length)
-}
-
 /// A writer of blocks.
 #[derive(Debug)]
 pub struct FrameLog<W: Write> {
@@ -283,21 +270,7 @@ impl<W: Write> FrameLog<W> {
     }
 
     #[inline]
-    fn varint(&mut self, value: u64) {
-        if value < 0x80 {
-            return self.block.push(value as u8);
-        }
-        if value < 1 << 56 {
-            let (bytes, length) = spread(value);
-            let end = self.block.len() + length;
-            self.block.extend_from_slice(&bytes);
-            return self.block.truncate(end);
-        }
-        self.long_varint(value);
-    }
-
-    #[cold]
-    fn long_varint(&mut self, mut value: u64) {
+    fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.block.push(value as u8 | 0x80);
             value >>= 7;
@@ -522,7 +495,6 @@ impl Known<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::strategy::Strategy;
 
     /// The end of the only block of a log in which two frames begin and radios overhear them: for each how long after
     /// that \[us\], which frame and which radio.
@@ -570,18 +542,5 @@ mod tests {
         let mut set = RadioSet::new();
         [130, 0, 1, 63, 64, 65].into_iter().for_each(|radio| insert(&mut set, radio));
         assert_eq!(runs(&set), [[0, 2], [61, 3], [64, 1]]);
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn a_varint_is_that_of_protocol_buffers(
-            value in (0..64_u32).prop_flat_map(|bits| 0..=u64::MAX >> bits)
-        ) {
-            let mut log = FrameLog::new(std::io::sink(), b"");
-            log.varint(value);
-            let septets = value.checked_ilog2().map_or(1, |bit| bit / 7 + 1);
-            let byte = |place| (value >> (7 * place)) as u8 & 0x7f | if place + 1 < septets { 0x80 } else { 0 };
-            proptest::prop_assert_eq!(log.block, (0..septets).map(byte).collect::<Vec<u8>>());
-        }
     }
 }
