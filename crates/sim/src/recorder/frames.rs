@@ -159,7 +159,7 @@ fn known<'p>(before: Option<&PacketKey>, packet: Option<&'p PacketKey>) -> Known
 }
 
 impl Observer for Frames<'_> {
-    fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, access: Access) {
+    fn on_transmission(&mut self, now: Instant, event: &FrameEvent<'_>, access: Access) {
         self.total += 1;
         if self.total > FRAMES {
             self.full.get_or_insert(now);
@@ -171,7 +171,7 @@ impl Observer for Frames<'_> {
             self.sent[radio] = packet;
         }
         let shape = Shape {
-            kind: kind_number(&event),
+            kind: kind_number(event),
             channel: self.stations.channel(frame, event.radio),
             size: frame.size.as_u64(),
             rate: frame.rate.bit_rate.as_bps() / 100_000,
@@ -193,7 +193,7 @@ impl Observer for Frames<'_> {
         }
     }
 
-    fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
+    fn on_reception(&mut self, now: Instant, event: &FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
         let frame = event.frame;
         let Some(&number) = self.flight.find(RadioId::of(frame.from), event.start) else { return };
         let radio = event.radio.index();

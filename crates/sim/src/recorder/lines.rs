@@ -135,29 +135,29 @@ fn columns(event: &FrameEvent<'_>) -> FrameColumns {
 }
 
 impl Observer for Lines<'_> {
-    fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, access: Access) {
+    fn on_transmission(&mut self, now: Instant, event: &FrameEvent<'_>, access: Access) {
         let backoff = match access {
             Access::Backoff { window, drawn } => Some((window, drawn)),
             Access::Immediate | Access::Response => None,
         };
         self.catch_up(now);
         let (start, radio, to) = (event.start, event.radio, event.frame.to);
-        self.format.columns(self.flight.begin(radio, start), &columns(&event));
+        self.format.columns(self.flight.begin(radio, start), &columns(event));
         let peer = (to != Address::BROADCAST).then_some(RadioId::of(to).index());
         // It begins a turnaround or a SIFS from now.
         let place = self.upcoming.iter().rposition(|other| other.start <= start).map_or(0, |last| last + 1);
-        let (kind, duration) = (kind_number(&event), event.frame.nav);
+        let (kind, duration) = (kind_number(event), event.frame.nav);
         self.upcoming.insert(place, Upcoming { start, radio, kind, peer, duration, backoff });
     }
 
-    fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
+    fn on_reception(&mut self, now: Instant, event: &FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
         self.catch_up(now);
         let from = RadioId::of(event.frame.from);
         let known = self.flight.find(from, event.start).filter(|_| event.mpdus().is_none_or(|mpdus| mpdus <= 1));
         if known.is_none() {
-            self.format.columns(&mut self.heard, &columns(&event));
+            self.format.columns(&mut self.heard, &columns(event));
         }
-        let (kind, peer) = (kind_number(&event), Some(from.index()));
+        let (kind, peer) = (kind_number(event), Some(from.index()));
         let frame = FrameText { kind, peer, columns: known.unwrap_or(&self.heard) };
         let line = match result {
             Ok(()) => Event::Receive { frame, signal_dbm },

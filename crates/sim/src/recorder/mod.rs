@@ -103,10 +103,10 @@ impl<'a> Recorder<'a> {
 }
 
 impl Observer for &mut Recorder<'_> {
-    fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, access: Access) {
+    fn on_transmission(&mut self, now: Instant, event: &FrameEvent<'_>, access: Access) {
         self.parts.iter_mut().for_each(|part| part.on_transmission(now, event, access));
     }
-    fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
+    fn on_reception(&mut self, now: Instant, event: &FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
         self.parts.iter_mut().for_each(|part| part.on_reception(now, event, signal_dbm, result));
     }
     fn on_passage(&mut self, now: Instant, passage: Passage<'_>) {

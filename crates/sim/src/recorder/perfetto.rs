@@ -147,23 +147,23 @@ fn arrow(key: &PacketKey) -> u64 {
 }
 
 impl Observer for Perfetto<'_> {
-    fn on_transmission(&mut self, _: Instant, event: FrameEvent<'_>, access: Access) {
+    fn on_transmission(&mut self, _: Instant, event: &FrameEvent<'_>, access: Access) {
         let track = self.radios[event.radio.index()].sends;
         let contention = match access {
             Access::Backoff { window, drawn } => [u64::from(window), u64::from(drawn)].map(Value::Number),
-            Access::Immediate | Access::Response => return self.frame(track, &event, "to", &[]),
+            Access::Immediate | Access::Response => return self.frame(track, event, "to", &[]),
         };
-        self.frame(track, &event, "to", &[("contention_window", contention[0]), ("backoff_slots", contention[1])]);
+        self.frame(track, event, "to", &[("contention_window", contention[0]), ("backoff_slots", contention[1])]);
     }
 
-    fn on_reception(&mut self, _: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
-        let Some(track) = self.hears(event.radio, &event) else { return };
+    fn on_reception(&mut self, _: Instant, event: &FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
+        let Some(track) = self.hears(event.radio, event) else { return };
         let result = match result {
             Ok(()) => "received",
             Err(Loss::Collision) => "collision",
             Err(Loss::Channel) => "channel",
         };
-        self.frame(track, &event, "from", &[("signal_dbm", Value::Real(signal_dbm)), ("result", Value::Name(result))]);
+        self.frame(track, event, "from", &[("signal_dbm", Value::Real(signal_dbm)), ("result", Value::Name(result))]);
     }
 
     fn on_drop(&mut self, now: Instant, node: NodeId, packet: &Record, reason: DropReason) {

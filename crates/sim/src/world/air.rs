@@ -201,7 +201,7 @@ fn end_reception(
         let start = host.now.saturating_sub(transmission.end - transmission.start);
         let packets = &host.packets;
         let event = FrameEvent { radio: hearer.radio, frame, ppdu, intact, packet, packets, start, end: host.now };
-        observer.on_reception(host.now, event, host.powers.dbm(hearer.power()), result);
+        observer.on_reception(host.now, &event, host.powers.dbm(hearer.power()), result);
     }
     match result {
         Err(loss) => {

@@ -273,7 +273,7 @@ impl Host<'_> {
             let packet = frame.payload.and_then(|msdu| msdu.packet()).map(|packet| self.packets.get(packet));
             observer.on_transmission(
                 self.now,
-                FrameEvent {
+                &FrameEvent {
                     radio,
                     frame: &frame,
                     ppdu: None,
@@ -323,7 +323,7 @@ impl Host<'_> {
                 start: at,
                 end: at + airtime,
             };
-            observer.on_transmission(self.now, event, access);
+            observer.on_transmission(self.now, &event, access);
         }
         if let (Some(account), Some(data)) = (&mut self.account, ppdu.data()) {
             // Each packet has its part of the time, by its length.

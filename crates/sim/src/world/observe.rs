@@ -111,9 +111,9 @@ impl PowerMemo {
 #[expect(unused_variables, reason = "what is left out takes no arguments")]
 pub trait Observer: std::fmt::Debug {
     /// A radio is committed to a transmission.
-    fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, access: Access) {}
+    fn on_transmission(&mut self, now: Instant, event: &FrameEvent<'_>, access: Access) {}
     /// A reception has ended at a radio, with this signal level \[dBm\].
-    fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {}
+    fn on_reception(&mut self, now: Instant, event: &FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {}
     /// A packet, or a frame of a trunk or link layer, comes by a place.
     fn on_passage(&mut self, now: Instant, passage: Passage<'_>) {}
     /// A packet goes no further at a node.

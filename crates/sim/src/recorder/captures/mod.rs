@@ -143,12 +143,12 @@ fn host_interface(spec: &Spec, node: usize) -> Interface {
 }
 
 impl Observer for Captures<'_> {
-    fn on_transmission(&mut self, now: Instant, event: FrameEvent<'_>, _: Access) {
+    fn on_transmission(&mut self, now: Instant, event: &FrameEvent<'_>, _: Access) {
         self.catch_up(now);
-        self.air.begin(&event, &self.bodies, &self.stations);
+        self.air.begin(event, &self.bodies, &self.stations);
     }
 
-    fn on_reception(&mut self, now: Instant, event: FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
+    fn on_reception(&mut self, now: Instant, event: &FrameEvent<'_>, signal_dbm: f64, result: Result<(), Loss>) {
         self.catch_up(now);
         let when = (RadioId::of(event.frame.from), event.start, event.end);
         let intact = match (result, event.intact) {
