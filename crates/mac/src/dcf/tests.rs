@@ -744,8 +744,8 @@ proptest! {
 /// The answer begins in time: its end decides, and the station sleeps until then.
 #[test]
 fn a_station_that_hears_its_answer_is_not_woken_for_the_timeout() {
-    let moves = [(0, 100), (1, 950), (3, 304)];
-    // The frame is on the air from 100 us on, the answer from 1050 to 1354 us; committed at once, it is never woken.
+    let moves = [(0, 100), (1, 930), (3, 324)];
+    // The frame is on the air from 100 us on, the answer from 1030 to 1354 us; committed at once, it is never woken.
     assert_eq!(played(&moves, false, Dcf::next_timer).1, 1);
     assert_eq!(played(&moves, false, Machine::poll_timeout).1, 0);
 }
