@@ -2,7 +2,9 @@
 //!
 //! The phases make the order of simultaneous events a matter of the model and not of accident: what ends is heard
 //! before what begins, and two stations whose backoff ends at one instant both decide before either is heard.
-//! A heap of four children a node: shallower than a binary one, and a node's children share a cache line.
+//! A heap of four children a node: shallower than a binary one, and a node's children share a cache line. Before it
+//! stands one entry alone, if it was the first of all when it came: a frame that a station commits itself to begins
+//! before most else happens, so that it passes the heap by.
 
 use airbraid_units::Instant;
 
@@ -34,15 +36,20 @@ impl<E> Entry<E> {
     fn before(&self, other: &Self) -> bool {
         self.key < other.key
     }
-    fn at(&self) -> Instant {
-        Instant::from_nanos((self.key >> 64) as u64)
-    }
 }
+
+/// The turn of an event among those of its instant and phase.
+#[derive(Clone, Copy, Debug)]
+pub struct Turn(u64);
 
 /// Pending events.
 #[derive(Debug)]
 pub struct EventQueue<E> {
+    /// An entry before all those of the heap.
+    front: Option<Entry<E>>,
     heap: Vec<Entry<E>>,
+    /// The key of the first entry; the largest number if there is none.
+    first: u128,
     sequence: u64,
 }
 
@@ -50,13 +57,36 @@ const CHILDREN: usize = 4;
 
 impl<E: Copy> EventQueue<E> {
     pub fn new() -> Self {
-        Self { heap: Vec::with_capacity(256), sequence: 0 }
+        Self { front: None, heap: Vec::with_capacity(256), first: u128::MAX, sequence: 0 }
     }
 
     pub fn push(&mut self, at: Instant, phase: Phase, event: E) {
+        let turn = self.reserve();
+        self.push_at(turn, at, phase, event);
+    }
+
+    /// The turn among simultaneous events of an event that is pushed later.
+    pub fn reserve(&mut self) -> Turn {
         self.sequence += 1;
-        let order = ((phase as u64) << PHASE_SHIFT) | self.sequence;
-        let entry = Entry { key: (u128::from(at.as_nanos()) << 64) | u128::from(order), event };
+        Turn(self.sequence)
+    }
+
+    /// Pushes an event whose turn was reserved: it comes as if it had been pushed then.
+    #[inline]
+    pub fn push_at(&mut self, turn: Turn, at: Instant, phase: Phase, event: E) {
+        let order = ((phase as u64) << PHASE_SHIFT) | turn.0;
+        let mut entry = Entry { key: (u128::from(at.as_nanos()) << 64) | u128::from(order), event };
+        if entry.key < self.first {
+            self.first = entry.key;
+            match self.front.replace(entry) {
+                None => return,
+                Some(second) => entry = second,
+            }
+        }
+        self.insert(entry);
+    }
+
+    fn insert(&mut self, entry: Entry<E>) {
         self.heap.push(entry);
         self.rise(self.heap.len() - 1, entry);
     }
@@ -74,19 +104,32 @@ impl<E: Copy> EventQueue<E> {
         self.heap[index] = entry;
     }
 
-    /// The time of the next event.
-    pub fn next_at(&self) -> Option<Instant> {
-        self.heap.first().map(Entry::at)
+    /// The time of the next event; [`Instant::MAX`] if there is none.
+    #[inline]
+    pub fn next_at(&self) -> Instant {
+        Instant::from_nanos((self.first >> 64) as u64)
     }
 
     /// Whether nothing comes before the end of `phase` at `at`.
+    #[inline]
     pub fn next_is_after(&self, at: Instant, phase: Phase) -> bool {
         let end = (u128::from(at.as_nanos()) << 64) | (u128::from(phase as u64 + 1) << PHASE_SHIFT);
-        self.heap.first().is_none_or(|entry| entry.key >= end)
+        self.first >= end
     }
 
     /// Takes the next event.
-    pub fn pop(&mut self) -> Option<(Instant, E)> {
+    #[inline]
+    pub fn pop(&mut self) -> Option<E> {
+        let first = match self.front.take() {
+            Some(front) => front,
+            None => self.take_top()?,
+        };
+        self.first = self.heap.first().map_or(u128::MAX, |entry| entry.key);
+        Some(first.event)
+    }
+
+    /// Takes the first entry of the heap.
+    fn take_top(&mut self) -> Option<Entry<E>> {
         let first = *self.heap.first()?;
         let last = self.heap.pop()?;
         let len = self.heap.len();
@@ -109,7 +152,7 @@ impl<E: Copy> EventQueue<E> {
             }
             self.rise(index, last);
         }
-        Some((first.at(), first.event))
+        Some(first)
     }
 }
 
@@ -123,21 +166,40 @@ impl<E: Copy> Default for EventQueue<E> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     const PHASES: [Phase; 4] = [Phase::ReceptionEnd, Phase::Timer, Phase::ReceptionStart, Phase::Statistics];
 
     proptest! {
+        /// Some are pushed, some of these later in a turn that was reserved for them, and some are taken meanwhile.
         #[test]
-        fn order_is_time_then_phase_then_arrival(pushes in prop::collection::vec((0u64..8, 0usize..4), 0..200)) {
+        fn order_is_time_then_phase_then_arrival(
+            moves in prop::collection::vec((0u64..8, 0usize..4, 0u8..5), 0..200)
+        ) {
             let mut queue = EventQueue::new();
-            let mut sorted = Vec::new();
-            for (serial, (at, phase)) in pushes.into_iter().enumerate() {
-                queue.push(Instant::from_nanos(at), PHASES[phase], serial);
-                sorted.push((at, phase, serial));
+            let (mut sorted, mut reserved) = (BTreeSet::new(), Vec::new());
+            for (serial, (at, phase, kind)) in moves.into_iter().enumerate() {
+                let entry = (at, phase, serial);
+                match kind {
+                    0 => prop_assert_eq!(queue.pop(), sorted.pop_first().map(|(_, _, serial)| serial)),
+                    1 => reserved.push((queue.reserve(), entry)),
+                    _ => {
+                        queue.push(Instant::from_nanos(at), PHASES[phase], serial);
+                        sorted.insert(entry);
+                    }
+                }
+                if let (2, Some((turn, (at, phase, serial)))) = (kind, reserved.pop()) {
+                    queue.push_at(turn, Instant::from_nanos(at), PHASES[phase], serial);
+                    sorted.insert((at, phase, serial));
+                }
+                let first = sorted.first().map_or(Instant::MAX, |(at, _, _)| Instant::from_nanos(*at));
+                prop_assert_eq!(queue.next_at(), first);
+                let is_after = |limit: &(u64, usize, usize)| sorted.first().is_none_or(|first| first > limit);
+                let is_after_it = queue.next_is_after(Instant::from_nanos(at), PHASES[phase]);
+                prop_assert_eq!(is_after_it, is_after(&(at, phase, usize::MAX)));
             }
-            sorted.sort_unstable();
-            for (at, _, serial) in sorted {
-                prop_assert_eq!(queue.pop(), Some((Instant::from_nanos(at), serial)));
+            while let Some((_, _, serial)) = sorted.pop_first() {
+                prop_assert_eq!(queue.pop(), Some(serial));
             }
             prop_assert_eq!(queue.pop(), None);
         }

@@ -506,6 +506,23 @@ impl<P: Packet + Copy> Dcf<P> {
         }
     }
 
+    /// The earliest timer, whether it is of use or not.
+    #[inline]
+    pub(crate) fn next_timer(&self) -> Option<Wake> {
+        self.alarm.wake(Timer::name)
+    }
+
+    /// Whether a reception is under way that will have been noticed when the awaited answer is due.
+    #[inline]
+    pub fn is_hearing_answer(&self) -> bool {
+        match self.state {
+            State::AwaitCts(deadline) | State::AwaitAck(deadline) => {
+                self.station.contention.has_reception_begun(deadline)
+            }
+            State::Idle | State::Contend | State::Broadcast(_) | State::Overdue { .. } => false,
+        }
+    }
+
     /// The earliest timer of a station that does not contend.
     fn earliest(&self) -> Alarm<Timer> {
         match self.state {
@@ -559,8 +576,10 @@ impl<P: Packet + Copy> Machine for Dcf<P> {
         self.station.outputs.pop_front()
     }
 
+    /// The earliest timer, but for one that would only find a reception under way: the end of that decides, and what is
+    /// due by then is carried out first.
     #[inline]
     fn poll_timeout(&self) -> Option<Wake> {
-        self.alarm.wake(Timer::name)
+        if self.is_hearing_answer() { None } else { self.next_timer() }
     }
 }

@@ -8,8 +8,8 @@ use super::{Dcf, DcfConfig};
 use crate::frame::{Address, Frame, FrameKind, Reservation};
 use crate::medium::{Medium, Payload, Signal, at, config, stream_drawing};
 use crate::rate_control::RateControl;
-use crate::service::{MacInput, Msdu, Outcome};
-use airbraid_engine::Machine;
+use crate::service::{MacInput, MacOutput, Msdu, Outcome};
+use airbraid_engine::{Machine, Wake};
 use airbraid_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 
@@ -684,4 +684,68 @@ fn what_is_for_others_is_not_withdrawn() {
 fn an_access_costs_difs_half_of_the_smallest_window_and_sifs() {
     let station: Dcf<Payload> = Dcf::new(config(), TO_A, stream_drawing(&[]));
     assert_eq!(station.access_gap(), us(50 + 20 * 31 / 2 + 10));
+}
+
+/// Everything that a station puts out under arbitrary inputs, with its times, and the number of its wake-ups.
+fn played(
+    moves: &[(u8, u64)],
+    rts: bool,
+    next: impl Fn(&Dcf<Payload>) -> Option<Wake>,
+) -> (Vec<(Instant, MacOutput<Payload>)>, usize) {
+    let config = with(|c| c.rts_threshold = Bytes::new(if rts { 500 } else { 3_000 }));
+    let mut station = Dcf::new(config, TO_A, stream_drawing(&[3, 1, 4]));
+    let (mut now, mut is_busy, mut outputs, mut wakes) = (Instant::ZERO, false, Vec::new(), 0);
+    for (id, (kind, wait)) in (0..).zip(moves) {
+        let until = now + us(*wait);
+        while let Some(wake) = next(&station).filter(|wake| wake.at <= until) {
+            station.handle_timeout(wake.at);
+            outputs.extend(std::iter::from_fn(|| station.poll_output()).map(|output| (wake.at, output)));
+            wakes += 1;
+        }
+        now = until;
+        let received = |kind, to| match foreign(kind, to, 500) {
+            Signal::Frame(frame) => frame,
+            other => panic!("{other:?}"),
+        };
+        let input = match (kind, is_busy) {
+            (0, _) => MacInput::Enqueue(Msdu { to: TO_B, packet: Payload { id, size: 964 } }),
+            (_, false) => MacInput::Busy,
+            (1, true) => MacInput::Idle,
+            (2, true) => MacInput::ReceptionError { idle: true },
+            (3, true) => MacInput::Received { frame: received(FrameKind::Ack, TO_A), idle: true },
+            (4, true) => MacInput::Received { frame: received(FrameKind::Cts, TO_A), idle: true },
+            (5, true) => MacInput::Received { frame: received(FrameKind::Data, TO_A), idle: true },
+            (6, true) => MacInput::ReceptionError { idle: false },
+            (_, true) => MacInput::Overheard { frame: received(FrameKind::Rts, TO_C).header(), idle: true },
+        };
+        is_busy = match input {
+            MacInput::Enqueue(_) | MacInput::ReceptionError { idle: false } => is_busy,
+            _ => !is_busy,
+        };
+        station.handle_input(now, input);
+        outputs.extend(std::iter::from_fn(|| station.poll_output()).map(|output| (now, output)));
+    }
+    (outputs, wakes)
+}
+
+proptest! {
+    /// A host that wakes a station at each of its timers, and one that leaves out those for which it does not ask.
+    #[test]
+    fn a_wake_up_that_is_not_asked_for_would_change_nothing(
+        moves in prop::collection::vec((0u8..8, prop_oneof![0u64..60, 180u64..420, 0u64..1_600]), 1..120),
+        rts in any::<bool>(),
+    ) {
+        let (all, needed) = (played(&moves, rts, Dcf::next_timer), played(&moves, rts, Machine::poll_timeout));
+        prop_assert_eq!(all.0, needed.0);
+        prop_assert!(needed.1 <= all.1);
+    }
+}
+
+/// The answer begins in time: its end decides, and the station sleeps until then.
+#[test]
+fn a_station_that_hears_its_answer_is_not_woken_for_the_timeout() {
+    let moves = [(0, 100), (1, 930), (3, 324)];
+    // The frame is on the air from 100 us on, the answer from 1030 to 1354 us; committed at once, it is never woken.
+    assert_eq!(played(&moves, false, Dcf::next_timer).1, 1);
+    assert_eq!(played(&moves, false, Machine::poll_timeout).1, 0);
 }

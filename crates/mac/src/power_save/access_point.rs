@@ -252,6 +252,6 @@ impl<P: Packet + Copy> Machine for AccessPoint<P> {
     }
 
     fn poll_timeout(&self) -> Option<Wake> {
-        self.dcf.poll_timeout()
+        self.dcf.next_timer()
     }
 }

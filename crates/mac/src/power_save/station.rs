@@ -300,7 +300,7 @@ impl<P: Packet + Copy> SlottedStation<P> {
         let slot = Wake { at: self.plan.boundary(), why: SLOT };
         let other = match (self.step, self.current) {
             (Step::Finishing(at) | Step::Tuning(at), _) => Some(Wake { at, why: RADIO }),
-            (_, Some(current)) => self.stations[current].1.poll_timeout(),
+            (_, Some(current)) => self.stations[current].1.next_timer(),
             (_, None) => None,
         };
         Some(other.filter(|wake| wake.at <= slot.at).unwrap_or(slot))

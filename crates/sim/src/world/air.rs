@@ -11,7 +11,7 @@ use super::packet::Body;
 use super::port::radio::RadioPort;
 use crate::queue::Phase;
 use airbraid_mac::edca::Ppdu;
-use airbraid_mac::{Address, Frame, MacInput};
+use airbraid_mac::{Address, Damage, Frame, MacInput};
 use airbraid_units::Instant;
 use std::sync::Arc;
 
@@ -31,8 +31,13 @@ impl World<'_> {
     pub(super) fn on_beginning(&mut self, id: TransmissionId) {
         let Some(transmission) = self.host.medium.transmission(id) else { return };
         let (from, start, begun) = (transmission.from, transmission.start, transmission.begun);
-        let (channel, airtime) = (transmission.channel, transmission.end - start);
+        let (channel, end, turn) = (transmission.channel, transmission.end, transmission.turn);
+        let airtime = end - start;
         let row = self.host.medium.take_row(from);
+        // Its end comes into the queue when it has begun, which is shorter by that.
+        if let (0, Some(first)) = (begun, row.first()) {
+            self.host.queue.push_at(turn, end + first.delay(), Phase::ReceptionEnd, Event::Ending(id));
+        }
         for (place, &hearer) in row.iter().enumerate().skip(begun) {
             let at = start + hearer.delay();
             if at > self.host.now && !self.advance_to(at) {
@@ -155,10 +160,7 @@ impl World<'_> {
     /// Goes on to `at` without the queue, if nothing comes before: the hearers of one frame lie nanoseconds apart.
     fn advance_to(&mut self, at: Instant) -> bool {
         let Self { host, end, events, .. } = self;
-        let is_next = host.pending.is_empty()
-            && at <= *end
-            && at < host.wakeups.next_at()
-            && host.queue.next_at().is_none_or(|next| at < next);
+        let is_next = host.pending.is_empty() && at <= *end && at < host.wakeups.next_at() && at < host.queue.next_at();
         if is_next {
             host.now = at;
             *events += 1;
@@ -216,8 +218,12 @@ fn end_reception(
                 let input = received_ppdu(ppdu, idle, host);
                 port.step(Some(input), host);
             } else if frame.to == own || frame.to == Address::BROADCAST {
-                let input = received(port, hearer.radio, frame, idle, host);
-                port.step(Some(input), host);
+                match received(port, hearer.radio, frame, host) {
+                    // The common one in place.
+                    Heard::Whole => port.drive(Some(MacInput::Received { frame: *frame, idle }), host),
+                    Heard::Damaged(damage) => port.step(Some(MacInput::Damaged { frame: *frame, damage, idle }), host),
+                    Heard::Nothing => port.step(Some(MacInput::ReceptionError { idle }), host),
+                }
             } else {
                 port.drive(Some(MacInput::Overheard { frame: frame.header(), idle }), host);
             }
@@ -248,23 +254,24 @@ fn retain(ppdu: &Ppdu<Msdu>, place: u32, host: &mut Host<'_>) {
     }
 }
 
-/// The input of a radio that has received a frame whole, for its MAC: a packet killer may stand between.
+/// The part of a frame that a packet killer lets through.
+enum Heard {
+    Whole,
+    Damaged(Damage),
+    Nothing,
+}
+
+/// What a MAC hears of a frame that its radio has received whole: a packet killer may stand between.
 #[inline]
-fn received(
-    port: &mut RadioPort,
-    radio: RadioId,
-    frame: &Frame<Msdu>,
-    idle: bool,
-    host: &mut Host<'_>,
-) -> MacInput<Msdu> {
-    let Some(killers) = &mut host.killers else { return MacInput::Received { frame: *frame, idle } };
+fn received(port: &mut RadioPort, radio: RadioId, frame: &Frame<Msdu>, host: &mut Host<'_>) -> Heard {
+    let Some(killers) = &mut host.killers else { return Heard::Whole };
     let event = killers.on_input(host.now, radio, frame, &host.packets);
     match leaves(event, frame.payload) {
         Err(()) => {
             port.count_loss(Loss::Channel);
-            MacInput::ReceptionError { idle }
+            Heard::Nothing
         }
-        Ok(None) => MacInput::Received { frame: *frame, idle },
-        Ok(Some(damage)) => MacInput::Damaged { frame: *frame, damage, idle },
+        Ok(None) => Heard::Whole,
+        Ok(Some(damage)) => Heard::Damaged(damage),
     }
 }

@@ -69,8 +69,7 @@ impl World<'_> {
 
     /// When the next event is; [`Instant::MAX`] if there is none.
     pub fn next_event_at(&self) -> Instant {
-        let wakes_at = self.host.wakeups.next_at();
-        self.host.queue.next_at().map_or(wakes_at, |at| at.min(wakes_at))
+        self.host.queue.next_at().min(self.host.wakeups.next_at())
     }
 
     /// The counters of each radio's MAC so far.

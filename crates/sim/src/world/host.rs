@@ -291,13 +291,13 @@ impl Host<'_> {
         {
             account.on_air(radio, msdu.packet.bucket, airtime);
         }
-        if let Some((id, delay)) = self.medium.begin(radio, &frame, None, (at, at + airtime)) {
+        let turn = self.queue.reserve();
+        if let Some((id, delay)) = self.medium.begin(radio, &frame, None, (at, at + airtime, turn)) {
             // The frame on the air is one more reference to its packet.
             if let Some(msdu) = frame.payload {
                 self.packets.retain(msdu.packet);
             }
             self.queue.push(at + delay, Phase::ReceptionStart, Event::Beginning(id));
-            self.queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
         }
     }
 
@@ -335,12 +335,12 @@ impl Host<'_> {
                 }
             }
         }
-        if let Some((id, delay)) = self.medium.begin(radio, &frame, Some(&ppdu), (at, at + airtime)) {
+        let turn = self.queue.reserve();
+        if let Some((id, delay)) = self.medium.begin(radio, &frame, Some(&ppdu), (at, at + airtime, turn)) {
             for msdu in ppdu.msdus() {
                 self.packets.retain(msdu.packet);
             }
             self.queue.push(at + delay, Phase::ReceptionStart, Event::Beginning(id));
-            self.queue.push(at + airtime + delay, Phase::ReceptionEnd, Event::Ending(id));
         }
     }
 }

@@ -22,6 +22,7 @@ use crate::phy::mobility::position_at;
 use crate::phy::path_loss::propagation_delay;
 use crate::phy::shadowing::Shadow;
 use crate::phy::{ErrorModel, ErrorRates, Grid, distance};
+use crate::queue::Turn;
 use crate::scenario::spec::{Mobility, Node, Position, Radio, Spec};
 use airbraid_engine::Stream;
 use airbraid_mac::edca::{MpduSet, Ppdu, Vector};
@@ -79,6 +80,8 @@ pub struct Transmission {
     pub start: Instant,
     /// When its last bit leaves.
     pub end: Instant,
+    /// The turn of its end among simultaneous events: that of its commitment.
+    pub turn: Turn,
     /// Number of hearers that the beginning, and the end, have reached.
     pub begun: usize,
     /// The same for the end.
@@ -349,11 +352,16 @@ impl Medium {
         self.transmissions[id] = Some(transmission);
     }
 
+    #[inline]
     fn renew_row(&mut self, from: RadioId) {
         let row = &self.rows[from];
-        if !row.is_stale || row.in_use > 0 {
-            return;
+        if row.is_stale && row.in_use == 0 {
+            self.find_hearers(from);
         }
+    }
+
+    #[cold]
+    fn find_hearers(&mut self, from: RadioId) {
         let sender = &self.sites[from];
         let mut near = Vec::new();
         self.grid.within(self.positions[from.index()], self.range, &mut near);
@@ -399,14 +407,14 @@ impl Medium {
         self.rows[from] = Row { hearers, is_stale: false, in_use: 0 };
     }
 
-    /// A radio is committed to a transmission from `start` to `end`. Gives its number and when it reaches the first
-    /// hearer; `None` if nobody hears it.
+    /// A radio is committed to a transmission from `start` to `end`, whose end has this turn among simultaneous events.
+    /// Gives its number and when it reaches the first hearer; `None` if nobody hears it.
     pub fn begin(
         &mut self,
         from: RadioId,
         frame: &Frame<Msdu>,
         ppdu: Option<&Arc<Ppdu<Msdu>>>,
-        (start, end): (Instant, Instant),
+        (start, end, turn): (Instant, Instant, Turn),
     ) -> Option<(TransmissionId, Duration)> {
         let radio = &mut self.radios[from];
         radio.transmitting_until = end;
@@ -424,7 +432,7 @@ impl Medium {
         let narrowed = self.radios[from].wide.narrowed(frame.kind, ppdu.map(|ppdu| &ppdu.vector));
         let ppdu = ppdu.cloned();
         let transmission =
-            Transmission { frame: *frame, ppdu, from, channel, narrowed, start, end, begun: 0, ended: 0 };
+            Transmission { frame: *frame, ppdu, from, channel, narrowed, start, end, turn, begun: 0, ended: 0 };
         let id = match self.free.pop() {
             Some(id) => {
                 match &mut self.transmissions[id] {
@@ -547,8 +555,9 @@ impl Medium {
         if radio.ppdu.early.is_some() {
             *first_mpdu = radio.expect_mpdus(id, transmissions[id].as_deref(), hearer);
         }
-        for lost in losses.into_iter().flatten() {
-            radio.missed += u64::from(is_for(transmissions, lost, hearer.radio));
+        if losses != [None; 2] {
+            let of_it = losses.iter().flatten().filter(|lost| is_for(transmissions, **lost, hearer.radio));
+            radio.missed += of_it.count() as u64;
         }
         match radio.notice() {
             Beginning::Nothing if is_ignored => Beginning::Ignored,

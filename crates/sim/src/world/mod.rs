@@ -127,11 +127,12 @@ impl World<'_> {
     }
 
     /// Carries out the next event if it is not after `until`, and says when it was.
+    #[inline]
     fn process_next(&mut self, until: Instant) -> Option<Instant> {
         // Among simultaneous events the machines' timers come last in their phase, after what the scenario dates.
         let wakes_at = self.host.wakeups.next_at();
         let machine_first = self.host.queue.next_is_after(wakes_at, Phase::Timer);
-        let at = if machine_first { wakes_at } else { self.host.queue.next_at().unwrap_or(Instant::MAX) };
+        let at = if machine_first { wakes_at } else { self.host.queue.next_at() };
         if at > until || at == Instant::MAX {
             return None;
         }
@@ -142,7 +143,7 @@ impl World<'_> {
             if let Some(machine) = self.host.wakeups.ring(self.host.now) {
                 self.wake(machine);
             }
-        } else if let Some((_, event)) = self.host.queue.pop() {
+        } else if let Some(event) = self.host.queue.pop() {
             self.dispatch(event);
         }
         self.work_off();
@@ -150,6 +151,7 @@ impl World<'_> {
     }
 
     /// Carries out what machines have asked of each other.
+    #[inline]
     fn work_off(&mut self) {
         while let Some(work) = self.host.pending.pop_front() {
             self.carry_out(work);
@@ -159,7 +161,7 @@ impl World<'_> {
     fn wake(&mut self, machine: MachineId) {
         let Self { ports, network, flows, host, .. } = self;
         match machine {
-            MachineId::Mac(radio) => ports.radios[radio].step(None, host),
+            MachineId::Mac(radio) => ports.radios[radio].drive(None, host),
             MachineId::StopAndWait(id) => {
                 if let Some(end) = ports.radios[ports.stop_and_wait[id]].error_control(id) {
                     end.step(None, host);

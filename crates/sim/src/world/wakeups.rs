@@ -107,15 +107,24 @@ impl Wakeups {
     #[inline]
     pub fn arm(&mut self, now: Instant, machine: MachineId, wake: Option<Wake>) {
         let (kind, index) = machine.parts();
-        let place = self.first[kind as usize] + index as u32;
+        // MACs have the first places.
+        let is_mac = matches!(kind, MachineKind::Mac);
+        let place = if is_mac { index as u32 } else { self.first[kind as usize] + index as u32 };
         let at = wake.map_or(Instant::MAX, |wake| wake.at);
-        if matches!(kind, MachineKind::Mac) {
+        if is_mac {
             self.wanted[index] = at;
         }
         let armed = self.timers.at(place);
         if at < armed || armed <= now {
             self.timers.set(place, at);
         }
+    }
+
+    /// Takes back the alarm of a MAC, which would ring in vain for certain.
+    #[inline]
+    pub fn take_back(&mut self, radio: RadioId) {
+        self.wanted[radio.index()] = Instant::MAX;
+        self.timers.set(radio.index() as u32, Instant::MAX);
     }
 
     /// When the first machine wakes; [`Instant::MAX`] if none wants to.
@@ -177,9 +186,12 @@ mod tests {
         assert_eq!(wakeups.ring(now(40)), Some(link));
         wakeups.arm(now(40), link, None);
         assert_eq!(wakeups.next_at(), now(60));
-        // An alarm that was given up rings too, unless an earlier one has taken its place.
+        // An alarm that was given up rings too, unless an earlier one has taken its place or it was taken back.
         wakeups.arm(now(50), second, None);
         assert_eq!(wakeups.ring(now(60)), None);
+        assert_eq!(wakeups.next_at(), Instant::MAX);
+        wakeups.arm(now(60), second, at(80));
+        wakeups.take_back(RadioId::new(1));
         assert_eq!(wakeups.next_at(), Instant::MAX);
     }
 

@@ -233,6 +233,7 @@ impl<P: Share> PaperTrunk<P> {
     }
 }
 
+#[inline(always)]
 fn striping_input<P: Share>(
     ends: &mut (PaperSender<P>, Collector<P>),
     now: Instant,
@@ -327,6 +328,7 @@ impl<P: Share> Machine for PaperTrunk<P> {
     type Input = PaperInput<P>;
     type Output = PaperOutput<P>;
 
+    #[inline(always)]
     fn handle_input(&mut self, now: Instant, input: PaperInput<P>) {
         let outputs = &mut self.outputs;
         match &mut self.ends {
@@ -338,6 +340,7 @@ impl<P: Share> Machine for PaperTrunk<P> {
         self.handle_timeout(now);
     }
 
+    #[inline]
     fn handle_timeout(&mut self, now: Instant) {
         let outputs = &mut self.outputs;
         match &mut self.ends {

@@ -322,6 +322,13 @@ impl RadioState {
         let Arrival { transmission, power, .. } = arrival;
         let decodable = arrival.is_readable && power >= self.limits.reception;
         let missed = self.transmitting_until > now;
+        if !decodable && power < self.limits.carrier_sense && self.limits.preamble.is_none() {
+            // No receiver takes it for a frame: it only lies over what is listened to.
+            if self.is_up && !missed && self.limits.ns2.is_none() {
+                self.note_interference(spectrum);
+            }
+            return [None; 2];
+        }
         let next = Lock {
             transmission,
             power,

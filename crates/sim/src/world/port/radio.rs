@@ -158,7 +158,7 @@ impl RadioPort {
         host.tell_queued(self.radio, to, msdu);
         let msdu = service::Msdu { to, packet: msdu };
         if let Err(msdu) = self.push_at_work(msdu, host) {
-            self.step(Some(MacInput::Enqueue(msdu)), host);
+            self.drive(Some(MacInput::Enqueue(msdu)), host);
         }
     }
 
@@ -207,7 +207,13 @@ impl RadioPort {
         let carry_out = |output| host.on_mac_output(radio, output);
         let wake = match (&mut self.mac, self.device) {
             // The common one first: it asks for nothing else.
-            (RadioMac::Dcf(mac), _) => step(mac, now, input, carry_out),
+            (RadioMac::Dcf(mac), _) => {
+                let wake = step(mac, now, input, carry_out);
+                if wake.is_none() && mac.is_hearing_answer() {
+                    return host.wakeups.take_back(radio);
+                }
+                wake
+            }
             (_, Some(device)) => return self.drive_link(device, input, host),
             (mac, None) => mac.step(now, input, carry_out),
         };

@@ -86,13 +86,20 @@ impl RadioTrunkPort {
     pub fn send(&mut self, packet: PacketRef, host: &mut Host<'_>) {
         host.tell_passage(Place::RadioTrunk(self.end), false, packet);
         match &mut self.selection {
-            None => self.step(Some(PaperInput::Packet(packet)), host),
+            None => self.drive(Some(PaperInput::Packet(packet)), host),
             Some(selection) => selection.send(packet, host),
         }
     }
 
     /// Drives the trunk: `None` is its timer.
+    #[inline(never)]
     pub fn step(&mut self, input: Option<PaperInput<PacketRef>>, host: &mut Host<'_>) {
+        self.drive(input, host);
+    }
+
+    /// The same in place: where the input is known beforehand, of the machine only what it means is left.
+    #[inline(always)]
+    fn drive(&mut self, input: Option<PaperInput<PacketRef>>, host: &mut Host<'_>) {
         let end = self.end;
         host.step(MachineId::RadioTrunk(end), &mut self.trunk, input, |output| Work::RadioTrunk(end, output));
         if host.observer.is_some() {
@@ -160,7 +167,7 @@ impl RadioTrunkPort {
     #[inline]
     pub fn on_frame(&mut self, member: Member, header: TrunkHeader, packet: PacketRef, host: &mut Host<'_>) {
         self.on_arrival(member, header.member_number, host);
-        self.step(Some(PaperInput::Frame { header, packet }), host);
+        self.drive(Some(PaperInput::Frame { header, packet }), host);
     }
 
     /// A numbered frame has come on a member.
@@ -217,11 +224,10 @@ impl RadioTrunkPort {
         fate: paper::FrameFate,
         host: &mut Host<'_>,
     ) {
-        let input = match number {
-            None => PaperInput::Finished(member, fate),
-            Some(number) => PaperInput::Settled { member, number, fate },
-        };
-        self.step(Some(input), host);
+        match number {
+            None => self.drive(Some(PaperInput::Finished(member, fate)), host),
+            Some(number) => self.step(Some(PaperInput::Settled { member, number, fate }), host),
+        }
         host.refill(PortId::RadioTrunk(self.end));
     }
 
