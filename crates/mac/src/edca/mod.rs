@@ -278,6 +278,10 @@ impl<P: Packet + Copy> Edca<P> {
     pub fn category_len(&self, category: AccessCategory) -> usize {
         self.traffic.count(category)
     }
+    /// The same of the category in which a packet of this user priority for a neighbour waits.
+    pub fn waiting_with(&self, neighbour: Address, priority: u8) -> usize {
+        self.traffic.count(self.traffic.category(neighbour, priority))
+    }
     /// MPDUs that have come and wait for others before them.
     pub fn holding(&self) -> u32 {
         self.traffic.holding()

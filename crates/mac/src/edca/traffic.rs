@@ -40,6 +40,10 @@ type Doubt<P> = (LinkId, Arc<Ppdu<P>>);
 pub(super) struct TrafficQueue<P> {
     pub to: Address,
     pub tid: u8,
+    /// Whether the peer has QoS; to one that has not, data go as frames without QoS Control, all of them here.
+    pub has_qos: bool,
+    /// Headers and FCS of an MPDU with one packet.
+    pub overhead: Bytes,
     /// Packets without a number yet, each with its arrival.
     pub waiting: VecDeque<(P, u64)>,
     /// Whether there is a block acknowledgement agreement; without one each MPDU is acknowledged by itself.
@@ -168,6 +172,8 @@ pub(super) struct Traffic<P> {
     own: Kind,
     kinds: Kinds,
     windows: Vec<u16>,
+    /// Headers and FCS of an MPDU for a station without QoS, and with QoS.
+    overheads: [Bytes; 2],
     /// Whether there are agreements.
     pub has_agreements: bool,
     /// Whether they are set up by frames.
@@ -198,6 +204,7 @@ impl<P: Packet + Copy> Traffic<P> {
             own: Kind::of(config),
             kinds: Kinds::default(),
             windows: Vec::new(),
+            overheads: [false, true].map(|has_qos| config.overhead(has_qos)),
             has_agreements: aggregation.ampdu.is_some(),
             is_by_frames: aggregation.setup == AgreementSetup::Frames,
             setups: (aggregation.setup == AgreementSetup::Frames).then(Box::default),
@@ -470,14 +477,24 @@ impl<P: Packet + Copy> Traffic<P> {
         }
         let place = &mut rows[index][usize::from(tid) % TIDS];
         if *place == 0 {
-            *place = self.queues.len() as u16 + 1;
-            self.add_queue(to, tid, link);
-            return QueueId(self.queues.len() as u16 - 1);
+            let next = self.queues.len() as u16 + 1;
+            *place = next;
+            let has_qos = self.kinds.has_qos(to);
+            if !has_qos {
+                // All of them have one queue, that of best effort.
+                rows[index] = [next; TIDS];
+            }
+            self.add_queue((to, has_qos), if has_qos { tid } else { 0 }, link);
+            return QueueId(next - 1);
         }
         QueueId(*place - 1)
     }
+    /// The category in which a packet of this user priority for a peer waits.
+    pub fn category(&self, to: Address, priority: u8) -> AccessCategory {
+        AccessCategory::of_priority(if self.kinds.has_qos(to) { priority } else { 0 })
+    }
 
-    fn add_queue(&mut self, to: Address, tid: u8, link: LinkId) {
+    fn add_queue(&mut self, (to, has_qos): (Address, bool), tid: u8, link: LinkId) {
         let window = self.window_with(to);
         let is_wanted = self.has_agreements && window > 0 && to != Address::BROADCAST;
         let is_agreed = is_wanted && !self.is_by_frames;
@@ -491,6 +508,8 @@ impl<P: Packet + Copy> Traffic<P> {
         self.queues.push(TrafficQueue {
             to,
             tid,
+            has_qos,
+            overhead: self.overheads[usize::from(has_qos)],
             waiting: VecDeque::new(),
             is_agreed,
             originator: Originator::new(if is_agreed { window } else { 1 }),
@@ -535,7 +554,8 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn push_at_work(&mut self, msdu: Msdu<P>, link: LinkId) -> Result<(), Msdu<P>> {
         let tid = msdu.packet.priority() & 7;
         let id = self.reach(msdu.to, tid, link);
-        if self.queue(id).is_put || !self.is_at_work(AccessCategory::of_priority(tid)) {
+        let queue = self.queue(id);
+        if queue.is_put || queue.tid != tid || !self.is_at_work(AccessCategory::of_priority(tid)) {
             return Err(msdu);
         }
         self.push_to(id, msdu).map(|_| ())
@@ -544,8 +564,8 @@ impl<P: Packet + Copy> Traffic<P> {
     /// Adds a packet before all others of its queue; returns the one that has lost its place by this.
     pub fn push_first(&mut self, msdu: Msdu<P>, link: LinkId) -> (AccessCategory, Option<Msdu<P>>) {
         let tid = msdu.packet.priority() & 7;
-        let category = AccessCategory::of_priority(tid);
         let id = self.reach(msdu.to, tid, link);
+        let category = AccessCategory::of_priority(self.queue(id).tid);
         let is_full = self.counts[category.index()] >= self.limit;
         let queue = self.queue_mut(id);
         let last = if is_full { queue.waiting.pop_back() } else { None };
@@ -620,7 +640,8 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn purge(&mut self, neighbour: Address, outputs: &mut VecDeque<MacOutput<P>>) {
         for tid in 0..TIDS as u8 {
             let Some(id) = self.find(neighbour, tid) else { continue };
-            let waiting = std::mem::take(&mut self.queue_mut(id).waiting);
+            let queue = self.queue_mut(id);
+            let (waiting, tid) = (std::mem::take(&mut queue.waiting), queue.tid);
             self.leave(tid, waiting.len() as u32);
             for (packet, _) in waiting {
                 let msdu = Msdu { to: neighbour, packet };

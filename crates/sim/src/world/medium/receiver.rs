@@ -13,6 +13,7 @@ use crate::scenario::spec::{Mac, Radio};
 use airbraid_engine::Stream;
 use airbraid_mac::Channel;
 use airbraid_mac::edca::Vector;
+use airbraid_mac::phy::{Rate, Standard};
 use airbraid_mac::ppdu::Width;
 use airbraid_units::{Duration, Instant};
 use std::ops::Range;
@@ -77,6 +78,9 @@ pub(super) struct RadioState {
     pub settles: bool,
     /// Whether it is of 802.11n or later, whose non-HT frames have the curves of its other frames.
     pub(super) is_newer: bool,
+    /// Whether it knows OFDM, and DSSS and CCK: the OFDM PHYs of 2.4 GHz know both.
+    knows_ofdm: bool,
+    knows_dsss: bool,
     pub(super) ppdu: PpduAccount,
     pub is_up: bool,
     /// Where a station that has several channels listens; [`DEAF`] while it changes.
@@ -144,10 +148,13 @@ impl RadioState {
     pub fn new(spec: &Radio, place: &Place, acts_early: bool, random: Stream) -> Self {
         let config = &spec.radio;
         let has_mpdus = matches!(spec.mac, Mac::Edca(_));
+        let standard = spec.mac.phy().map(|phy| phy.standard);
         Self {
             limits: Limits::new(spec),
             settles: config.error == ErrorModel::Sinr || has_mpdus,
             is_newer: matches!(&spec.mac, Mac::Edca(config) if matches!(config.data, Vector::Mode(_))),
+            knows_ofdm: !matches!(standard, Some(Standard::Dot11b | Standard::Fhss)),
+            knows_dsss: standard != Some(Standard::Dot11a),
             ppdu: PpduAccount::new(acts_early && has_mpdus),
             errors: Errors::new(config.error),
             is_up: true,
@@ -166,6 +173,12 @@ impl RadioState {
             lock: None,
             random,
         }
+    }
+
+    /// Whether it knows the modulation of a frame: if not, that is energy.
+    #[inline]
+    pub fn knows(&self, rate: Rate) -> bool {
+        if rate.modulation.is_ofdm() { self.knows_ofdm } else { self.knows_dsss }
     }
 
     /// Energy has gone. The sum is taken again, so that no rounding error stays behind: at once where an account is
