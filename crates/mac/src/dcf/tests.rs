@@ -126,10 +126,10 @@ fn towards_802_11b_nothing_is_protected() {
     medium.run(at(19_000));
     medium.reads(
         "
-        100.000 A DATA 1 to B for 1646.545, nav 314
-        1757.545 B ACK to A for 304.000, nav 0
-        1747.545 B has 1 from A
-        2062.545 A is done with 1: Acknowledged, 1 sent
+        100.000 A DATA 1 to B for 1646.546, nav 314
+        1757.546 B ACK to A for 304.000, nav 0
+        1747.546 B has 1 from A
+        2062.546 A is done with 1: Acknowledged, 1 sent
         9000.000 A DATA 2 to all for 992.000, nav 0
         9992.000 A is done with 2: Broadcast, 1 sent
         9993.000 B has 2 from A

@@ -83,13 +83,7 @@ impl<P: Packet + Copy> Edca<P> {
         let Some(id) = self.traffic.next(category, self.planner.link.id, at) else { return };
         self.stop_counters(at);
         if self.traffic.queue(id).is_broadcast() {
-            self.txop = Some(Txop {
-                category,
-                end: span.map(|span| at + span),
-                is_first: true,
-                planned: None,
-                covered: Instant::ZERO,
-            });
+            self.txop = Some(Txop { end: span.map(|span| at + span), ..Txop::of_null(category) });
             self.take_radio();
             return self.send_broadcast(id, at, access);
         }
@@ -110,13 +104,44 @@ impl<P: Packet + Copy> Edca<P> {
             }
             return;
         };
-        let announcement = match room {
-            Room::EndAt(_) => None,
-            Room::Join(_) => Some(self.planner.config.request_to_send(&planned.ppdu.vector)),
-            Room::Free | Room::Wait(_) => self.announcement(&planned, at),
+        let (planned, announcement) = match room {
+            Room::EndAt(_) => (planned, None),
+            Room::Join(_) => {
+                let request = self.planner.config.request_to_send(&planned.ppdu.vector);
+                (planned, Some(request))
+            }
+            Room::Free | Room::Wait(_) => {
+                let announcement = self.announcement(&planned, at);
+                (self.shortened(planned, (announcement, span), pick), announcement)
+            }
         };
         let end = span.map(|span| at + span);
         self.begin_exchange(Exchange { category, end, planned, announcement }, at, access);
+    }
+
+    /// A PPDU that begins a TXOP, shorter where its announcement leaves too little of that (10.23.2.9).
+    #[inline]
+    fn shortened(
+        &mut self,
+        planned: Planned<P>,
+        (announcement, span): (Option<Announcement>, Option<Duration>),
+        pick: Pick,
+    ) -> Planned<P> {
+        match announcement.zip(span) {
+            None => planned,
+            Some((announcement, span)) => self.shortened_by(&announcement, span, planned, pick),
+        }
+    }
+
+    #[cold]
+    fn shortened_by(&mut self, first: &Announcement, span: Duration, planned: Planned<P>, pick: Pick) -> Planned<P> {
+        let queue = self.traffic.queue_mut(planned.queue);
+        let left = span.saturating_sub(self.planner.config.time_of(first));
+        let Some(data) = planned.ppdu.data().filter(|_| self.planner.lasts(queue, &planned) > left) else {
+            return planned;
+        };
+        put_back(queue, data);
+        self.planner.plan(planned.queue, queue, Some(left), true, pick).unwrap_or(planned)
     }
 
     /// The first exchange of a TXOP begins.

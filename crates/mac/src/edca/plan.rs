@@ -98,6 +98,11 @@ impl Planner {
         self.config.phy.sifs + time
     }
 
+    /// Time of a data PPDU with its answer.
+    pub fn lasts<P: Packet + Copy>(&self, queue: &TrafficQueue<P>, planned: &Planned<P>) -> Duration {
+        planned.airtime + self.answer_span(queue, planned.grade, planned.answer)
+    }
+
     /// Time of the block acknowledgement of a PPDU in this format.
     pub fn block_ack_time(&self, grade: usize) -> Duration {
         self.formats.grade(grade).block_ack_time
