@@ -279,6 +279,7 @@ impl<P: Packet + Copy> Edca<P> {
         self.traffic.count(category)
     }
     /// The same of the category in which a packet of this user priority for a neighbour waits.
+    #[inline]
     pub fn waiting_with(&self, neighbour: Address, priority: u8) -> usize {
         self.traffic.count(self.traffic.category(neighbour, priority))
     }

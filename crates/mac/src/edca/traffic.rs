@@ -59,6 +59,9 @@ pub(super) struct TrafficQueue<P> {
     request_link: RequestLink,
     /// Whether its packets are put to links before those have the medium.
     is_put: bool,
+    /// Whether a packet more may change something though its category is at work: it is put to a link, or waits in
+    /// another category.
+    is_told: bool,
     /// Whether a link leaves to others what they deliver before.
     leaves: bool,
     /// The use that it makes of links that share its window; `None`: no two of them send at once.
@@ -172,6 +175,8 @@ pub(super) struct Traffic<P> {
     own: Kind,
     kinds: Kinds,
     windows: Vec<u16>,
+    /// Whether there are stations without QoS around.
+    meets_plain: bool,
     /// Headers and FCS of an MPDU for a station without QoS, and with QoS.
     overheads: [Bytes; 2],
     /// Whether there are agreements.
@@ -204,6 +209,7 @@ impl<P: Packet + Copy> Traffic<P> {
             own: Kind::of(config),
             kinds: Kinds::default(),
             windows: Vec::new(),
+            meets_plain: false,
             overheads: [false, true].map(|has_qos| config.overhead(has_qos)),
             has_agreements: aggregation.ampdu.is_some(),
             is_by_frames: aggregation.setup == AgreementSetup::Frames,
@@ -215,6 +221,7 @@ impl<P: Packet + Copy> Traffic<P> {
     /// It learns of the stations around it.
     pub fn meet(&mut self, kinds: &Kinds) {
         self.windows = kinds.all().iter().map(|kind| kind.window_with(&self.own)).collect();
+        self.meets_plain = kinds.all().iter().any(|kind| !kind.has_qos);
         self.kinds = kinds.clone();
     }
     /// The window of agreements with a peer; 0: there are none.
@@ -477,21 +484,28 @@ impl<P: Packet + Copy> Traffic<P> {
         }
         let place = &mut rows[index][usize::from(tid) % TIDS];
         if *place == 0 {
-            let next = self.queues.len() as u16 + 1;
-            *place = next;
-            let has_qos = self.kinds.has_qos(to);
-            if !has_qos {
-                // All of them have one queue, that of best effort.
-                rows[index] = [next; TIDS];
+            *place = self.queues.len() as u16 + 1;
+            if self.meets_plain && !self.kinds.has_qos(to) {
+                return self.reach_plain(to, link);
             }
-            self.add_queue((to, has_qos), if has_qos { tid } else { 0 }, link);
-            return QueueId(next - 1);
+            self.add_queue((to, true), tid, link);
+            return QueueId(self.queues.len() as u16 - 1);
         }
         QueueId(*place - 1)
     }
+    /// The queue towards a station without QoS: one of best effort, whatever the traffic identifier.
+    #[cold]
+    fn reach_plain(&mut self, to: Address, link: LinkId) -> QueueId {
+        let next = self.queues.len() as u16;
+        self.places[to.0 as usize] = [next + 1; TIDS];
+        self.add_queue((to, false), 0, link);
+        QueueId(next)
+    }
     /// The category in which a packet of this user priority for a peer waits.
+    #[inline]
     pub fn category(&self, to: Address, priority: u8) -> AccessCategory {
-        AccessCategory::of_priority(if self.kinds.has_qos(to) { priority } else { 0 })
+        let is_plain = self.meets_plain && !self.kinds.has_qos(to);
+        AccessCategory::of_priority(if is_plain { 0 } else { priority })
     }
 
     fn add_queue(&mut self, (to, has_qos): (Address, bool), tid: u8, link: LinkId) {
@@ -518,6 +532,7 @@ impl<P: Packet + Copy> Traffic<P> {
             in_doubt: Vec::new(),
             request_link,
             is_put,
+            is_told: is_put || !has_qos,
             leaves: peer.is_some_and(|peer| peer.traits.allocation == Allocation::Expected),
             uses: has_several.then(Box::default),
         });
@@ -554,8 +569,7 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn push_at_work(&mut self, msdu: Msdu<P>, link: LinkId) -> Result<(), Msdu<P>> {
         let tid = msdu.packet.priority() & 7;
         let id = self.reach(msdu.to, tid, link);
-        let queue = self.queue(id);
-        if queue.is_put || queue.tid != tid || !self.is_at_work(AccessCategory::of_priority(tid)) {
+        if self.queue(id).is_told || !self.is_at_work(AccessCategory::of_priority(tid)) {
             return Err(msdu);
         }
         self.push_to(id, msdu).map(|_| ())
