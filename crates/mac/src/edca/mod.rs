@@ -32,6 +32,7 @@ mod originator;
 mod pairing;
 mod peer;
 mod plan;
+mod purge;
 mod rates;
 mod receiving;
 mod recipient;
@@ -350,15 +351,6 @@ impl<P: Packet + Copy> Edca<P> {
             self.refuse(msdu);
         }
         self.renew(now, category);
-    }
-
-    #[cold]
-    fn purge(&mut self, now: Instant, neighbour: Address) {
-        self.traffic.purge(neighbour, &mut self.outputs);
-        for category in AccessCategory::ALL {
-            self.functions[category.index()].contends &= self.traffic.can_send(category, self.planner.link.id);
-            self.renew(now, category);
-        }
     }
 
     /// A category contends if it has something to send and its station is in no exchange of this category.

@@ -17,7 +17,7 @@ use super::recipient::Recipient;
 use super::share::{Demand, Sent, Share, Uses};
 use super::single::OneAwake;
 use crate::frame::Address;
-use crate::service::{MacOutput, Msdu, Outcome};
+use crate::service::Msdu;
 use airbraid_engine::Packet;
 use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
@@ -59,8 +59,7 @@ pub(super) struct TrafficQueue<P> {
     request_link: RequestLink,
     /// Whether its packets are put to links before those have the medium.
     is_put: bool,
-    /// Whether a packet more may change something though its category is at work: it is put to a link, or waits in
-    /// another category.
+    /// Whether a packet more changes something though its category is at work: for a link, or another category.
     is_told: bool,
     /// Whether a link leaves to others what they deliver before.
     leaves: bool,
@@ -496,10 +495,9 @@ impl<P: Packet + Copy> Traffic<P> {
     /// The queue towards a station without QoS: one of best effort, whatever the traffic identifier.
     #[cold]
     fn reach_plain(&mut self, to: Address, link: LinkId) -> QueueId {
-        let next = self.queues.len() as u16;
-        self.places[to.0 as usize] = [next + 1; TIDS];
         self.add_queue((to, false), 0, link);
-        QueueId(next)
+        self.places[to.0 as usize] = [self.queues.len() as u16; TIDS];
+        QueueId(self.queues.len() as u16 - 1)
     }
     /// The category in which a packet of this user priority for a peer waits.
     #[inline]
@@ -648,19 +646,5 @@ impl<P: Packet + Copy> Traffic<P> {
     #[inline]
     pub fn leave(&mut self, tid: u8, count: u32) {
         self.counts[AccessCategory::of_priority(tid).index()] -= count;
-    }
-
-    /// Hands back everything for a peer that was never numbered.
-    pub fn purge(&mut self, neighbour: Address, outputs: &mut VecDeque<MacOutput<P>>) {
-        for tid in 0..TIDS as u8 {
-            let Some(id) = self.find(neighbour, tid) else { continue };
-            let queue = self.queue_mut(id);
-            let (waiting, tid) = (std::mem::take(&mut queue.waiting), queue.tid);
-            self.leave(tid, waiting.len() as u32);
-            for (packet, _) in waiting {
-                let msdu = Msdu { to: neighbour, packet };
-                outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
-            }
-        }
     }
 }
