@@ -15,7 +15,7 @@ pub enum Protection {
     RtsCts,
 }
 
-/// What a station with OFDM knows of those of 802.11b in its cell.
+/// The stations of 802.11b in the cell of one with OFDM, as this one knows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NonErp {
     /// Their basic rates, of DSSS and CCK: a bit for each of [`HR_DSSS_RATES`], the slowest the lowest.

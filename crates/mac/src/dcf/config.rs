@@ -49,7 +49,7 @@ pub struct DcfConfig {
     pub llc_header: Bytes,
     /// Added to the time in which a CTS or ACK must begin: SIFS + slot + aPHY-RX-START-Delay is the standard's.
     pub response_slack: Duration,
-    /// The stations of 802.11b in the cell of one of 802.11g, if there are any.
+    /// The stations of 802.11b in the cell of one of 802.11g.
     pub non_erp: Option<NonErp>,
 }
 

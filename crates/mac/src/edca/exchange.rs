@@ -533,8 +533,8 @@ impl<P: Packet + Copy> Edca<P> {
             return planner.plan(id, queue, Some(left), false, pick).map(|planned| (planned, None));
         };
         let covered = self.txop.as_ref().map_or(Instant::ZERO, |txop| txop.covered);
-        // It begins a SIFS after `now`, and may end a SIFS late, for the time that answers have travelled: whoever waits
-        // for the end of the reservation waits a DIFS more.
+        // It begins a SIFS after `now`, and may end a SIFS late, for the time that answers have travelled: whoever
+        // waits for the end of the reservation waits a DIFS more.
         let reserved = left.min(covered.saturating_since(now));
         if let Some(planned) = planner.plan(id, queue, Some(reserved), false, pick) {
             return Some((planned, None));

@@ -3,12 +3,13 @@
 
 use super::agreement::Setups;
 use super::allocation::Allocation;
+use super::around::Around;
 use super::category::{AccessCategory, TIDS};
 use super::config::{AgreementSetup, EdcaConfig, RequestLink};
 use super::coupling::{Coupling, Room};
 use super::emlsr::{Emlsr, OneRadio};
 use super::frames::{Mpdu, Ppdu, SEQUENCES, after, ahead};
-use super::kinds::{Kind, Kinds};
+use super::kinds::Kinds;
 use super::link::{LinkId, Links};
 use super::originator::Originator;
 use super::peer::{Peer, PeerTraits, Peers};
@@ -170,14 +171,8 @@ pub(super) struct Traffic<P> {
     counts: [u32; AccessCategory::COUNT],
     limit: u32,
     arrivals: u64,
-    /// Its own kind, those of others, and the window of agreements with each of them.
-    own: Kind,
-    kinds: Kinds,
-    windows: Vec<u16>,
-    /// Whether there are stations without QoS around.
-    meets_plain: bool,
-    /// Headers and FCS of an MPDU for a station without QoS, and with QoS.
-    overheads: [Bytes; 2],
+    /// The stations around.
+    around: Around,
     /// Whether there are agreements.
     pub has_agreements: bool,
     /// Whether they are set up by frames.
@@ -205,11 +200,7 @@ impl<P: Packet + Copy> Traffic<P> {
             counts: [0; AccessCategory::COUNT],
             limit: config.queue_limit,
             arrivals: 0,
-            own: Kind::of(config),
-            kinds: Kinds::default(),
-            windows: Vec::new(),
-            meets_plain: false,
-            overheads: [false, true].map(|has_qos| config.overhead(has_qos)),
+            around: Around::new(config),
             has_agreements: aggregation.ampdu.is_some(),
             is_by_frames: aggregation.setup == AgreementSetup::Frames,
             setups: (aggregation.setup == AgreementSetup::Frames).then(Box::default),
@@ -219,14 +210,12 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// It learns of the stations around it.
     pub fn meet(&mut self, kinds: &Kinds) {
-        self.windows = kinds.all().iter().map(|kind| kind.window_with(&self.own)).collect();
-        self.meets_plain = kinds.all().iter().any(|kind| !kind.has_qos);
-        self.kinds = kinds.clone();
+        self.around.meet(kinds);
     }
     /// The window of agreements with a peer; 0: there are none.
     #[inline]
     pub fn window_with(&self, peer: Address) -> u16 {
-        self.kinds.place_of(peer).map_or(self.own.window, |place| self.windows[place])
+        self.around.window_with(peer)
     }
 
     /// A link more leads to a multi-link peer.
@@ -484,7 +473,7 @@ impl<P: Packet + Copy> Traffic<P> {
         let place = &mut rows[index][usize::from(tid) % TIDS];
         if *place == 0 {
             *place = self.queues.len() as u16 + 1;
-            if self.meets_plain && !self.kinds.has_qos(to) {
+            if self.around.is_plain(to) {
                 return self.reach_plain(to, link);
             }
             self.add_queue((to, true), tid, link);
@@ -502,8 +491,7 @@ impl<P: Packet + Copy> Traffic<P> {
     /// The category in which a packet of this user priority for a peer waits.
     #[inline]
     pub fn category(&self, to: Address, priority: u8) -> AccessCategory {
-        let is_plain = self.meets_plain && !self.kinds.has_qos(to);
-        AccessCategory::of_priority(if is_plain { 0 } else { priority })
+        AccessCategory::of_priority(if self.around.is_plain(to) { 0 } else { priority })
     }
 
     fn add_queue(&mut self, (to, has_qos): (Address, bool), tid: u8, link: LinkId) {
@@ -521,7 +509,7 @@ impl<P: Packet + Copy> Traffic<P> {
             to,
             tid,
             has_qos,
-            overhead: self.overheads[usize::from(has_qos)],
+            overhead: self.around.overhead(has_qos),
             waiting: VecDeque::new(),
             is_agreed,
             originator: Originator::new(if is_agreed { window } else { 1 }),

@@ -228,7 +228,7 @@ pub struct Radio {
     /// Power, thresholds, error model.
     pub radio: RadioConfig,
     pub mac: Mac,
-    /// What the scenario says of its cell if that has stations of 802.11b.
+    /// Settings for a cell that has stations of 802.11b.
     pub beside_dsss: BesideDsss,
     /// Local error control above it; `None`: there is none.
     pub link_layer: Option<link::Config>,
@@ -236,7 +236,7 @@ pub struct Radio {
     pub delivery_loss: DeliveryLoss,
 }
 
-/// What a scenario says of an OFDM radio of 2.4 GHz in a cell with stations of 802.11b.
+/// Settings of an OFDM radio of 2.4 GHz for a cell that has stations of 802.11b.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BesideDsss {
     pub protection: AskedProtection,
@@ -271,8 +271,8 @@ impl Radio {
         }
     }
 
-    /// Whether two radios may be of one cell: with EDCA those with one primary channel, whatever their widths; others by
-    /// the number of their channel.
+    /// Whether two radios may be of one cell: with EDCA those with one primary channel, whatever their widths; others
+    /// by the number of their channel.
     pub fn shares_channel(&self, other: &Self) -> bool {
         let has_edca = matches!(self.mac, Mac::Edca(_)) || matches!(other.mac, Mac::Edca(_));
         match (self.primary_mhz(), other.primary_mhz()) {
@@ -395,7 +395,7 @@ impl Mac {
             Self::Slotted(config) => Some(&config.dcf),
         }
     }
-    /// What an OFDM station knows of stations of 802.11b in its cell.
+    /// The stations of 802.11b in the cell of one with OFDM.
     pub fn non_erp(&self) -> Option<NonErp> {
         match self {
             Self::Dcf(config) => config.non_erp,
