@@ -22,7 +22,7 @@ impl<P: Packet + Copy> Edca<P> {
 
 impl<P: Packet + Copy> Traffic<P> {
     /// Hands back everything for a peer that was never numbered.
-    fn purge(&mut self, neighbour: Address, outputs: &mut VecDeque<MacOutput<P>>) {
+    pub fn purge(&mut self, neighbour: Address, outputs: &mut VecDeque<MacOutput<P>>) {
         for tid in 0..TIDS as u8 {
             let Some(id) = self.find(neighbour, tid) else { continue };
             let queue = self.queue_mut(id);
