@@ -9,6 +9,7 @@ pub mod dcf;
 pub mod duplicate;
 pub mod edca;
 pub mod efficiency;
+pub mod erp;
 pub mod frame;
 #[cfg(test)]
 mod medium;

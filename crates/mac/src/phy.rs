@@ -40,6 +40,14 @@ pub enum Modulation {
     },
 }
 
+impl Modulation {
+    /// Whether it is OFDM, which stations of 802.11b do not hear; otherwise DSSS, CCK or frequency hopping.
+    #[inline]
+    pub const fn is_ofdm(self) -> bool {
+        matches!(self, Self::Ofdm { .. })
+    }
+}
+
 /// One rate of a PHY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
@@ -48,7 +56,7 @@ pub struct Rate {
     pub modulation: Modulation,
 }
 
-/// The preamble of 802.11b; the other PHYs have one only.
+/// The preamble of DSSS and CCK; the other PHYs have one only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preamble {
     /// 144 + 48 us.
@@ -102,7 +110,7 @@ impl Standard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phy {
     pub standard: Standard,
-    /// Long or short preamble (802.11b only).
+    /// Long or short preamble of DSSS and CCK.
     pub preamble: Preamble,
     /// aSlotTime.
     pub slot: Duration,
@@ -142,16 +150,21 @@ impl Phy {
     pub fn frame_time(&self, rate: Rate, size: Bytes) -> Duration {
         let us = Duration::from_micros;
         match self.standard {
-            Standard::Dot11b => {
-                let short = self.preamble == Preamble::Short && rate.modulation != Modulation::Dbpsk;
-                us(if short { 96 } else { 192 }) + rate.bit_rate.time_for(size)
-            }
+            Standard::Dot11b => self.dsss_time(rate, size),
             Standard::Dot11a => ofdm_time(rate, size),
             // 18.3.2.4: 6 us of signal extension follow each ERP-OFDM frame.
-            Standard::Dot11g => ofdm_time(rate, size) + us(6),
+            Standard::Dot11g if rate.modulation.is_ofdm() => ofdm_time(rate, size) + us(6),
+            // 18.1.2: an ERP station has the rates of HR/DSSS, too.
+            Standard::Dot11g => self.dsss_time(rate, size),
             // Bianchi 2000, Table II: a PHY header of 128 bit at 1 Mbit/s.
             Standard::Fhss => us(128) + rate.bit_rate.time_for(size),
         }
+    }
+
+    /// TXTIME of DSSS and HR/DSSS, with the fraction of a microsecond.
+    fn dsss_time(&self, rate: Rate, size: Bytes) -> Duration {
+        let short = self.preamble == Preamble::Short && rate.modulation != Modulation::Dbpsk;
+        Duration::from_micros(if short { 96 } else { 192 }) + rate.bit_rate.time_for(size)
     }
 
     /// TXTIME as the standard rounds it: HR/DSSS ends on a whole microsecond (16.3.4), where
@@ -192,6 +205,9 @@ mod tests {
         assert_eq!(time(Standard::Dot11a, Preamble::Long, 54_000, 1536), 20_000 + 4_000 * 57);
         assert_eq!(time(Standard::Dot11g, Preamble::Long, 24_000, 14), 34_000);
         assert_eq!(time(Standard::Fhss, Preamble::Long, 1_000, 14), 240_000);
+        let erp = |preamble, rate| Phy::new(Standard::Dot11g, preamble).frame_time(rate, Bytes::new(14)).as_nanos();
+        assert_eq!(erp(Preamble::Long, HR_DSSS_RATES[0]), 304_000, "an ERP station speaks DSSS, too");
+        assert_eq!(erp(Preamble::Short, HR_DSSS_RATES[1]), 152_000);
     }
 
     /// Published by ns-3.44, `src/wifi/test/tx-duration-test.cc`: rate \[kbit/s\], preamble, PSDU \[byte\],

@@ -78,28 +78,40 @@ pub struct RateSelection {
     /// The rates, slowest first; the last is the one where it begins and that it never exceeds.
     rates: &'static [Rate],
     neighbours: BTreeMap<Address, Neighbour>,
+    /// Neighbours towards which it has others.
+    unlike: BTreeMap<Address, &'static [Rate]>,
 }
 
 impl RateSelection {
     /// A station that has `rates`, the slowest first, and begins with the last.
     pub fn new(control: RateControl, rates: &'static [Rate]) -> Self {
-        Self { control, rates, neighbours: BTreeMap::new() }
+        Self { control, rates, neighbours: BTreeMap::new(), unlike: BTreeMap::new() }
+    }
+
+    /// Towards this neighbour it has `rates`, the slowest first, and begins with the last of them.
+    pub fn set_rates(&mut self, to: Address, rates: &'static [Rate]) {
+        self.unlike.insert(to, rates);
     }
 
     /// Whether there is only one rate.
     pub fn is_fixed(&self) -> bool {
-        self.control == RateControl::Fixed
+        self.control == RateControl::Fixed && self.unlike.is_empty()
+    }
+
+    fn rates_towards(&self, to: Address) -> &'static [Rate] {
+        self.unlike.get(&to).copied().unwrap_or(self.rates)
     }
 
     /// The rate of the next frame to a neighbour; none if there are no rates.
     pub fn rate(&self, to: Address) -> Option<Rate> {
-        let highest = self.rates.len().saturating_sub(1);
-        self.rates.get(self.neighbours.get(&to).map_or(highest, |of| of.rate)).copied()
+        let rates = self.rates_towards(to);
+        let highest = rates.len().saturating_sub(1);
+        rates.get(self.neighbours.get(&to).map_or(highest, |of| of.rate)).copied()
     }
 
     /// A frame to a neighbour was acknowledged, or was not.
     pub fn on_attempt(&mut self, now: Instant, to: Address, is_acknowledged: bool) {
-        let (highest, control) = (self.rates.len().saturating_sub(1), self.control);
+        let (highest, control) = (self.rates_towards(to).len().saturating_sub(1), self.control);
         let of = self.neighbours.entry(to).or_insert_with(|| Neighbour::new(now, highest));
         match control {
             // Those two are of stations with aggregation; see `edca::rates`.
@@ -161,7 +173,7 @@ impl Neighbour {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phy::OFDM_RATES;
+    use crate::phy::{HR_DSSS_RATES, OFDM_RATES};
     use proptest::prelude::*;
 
     const TO: Address = Address(1);
@@ -211,6 +223,21 @@ mod tests {
         let mut fixed = RateSelection::new(RateControl::Fixed, &OFDM_RATES[..3]);
         (0..9).for_each(|_| fixed.on_attempt(Instant::ZERO, TO, false));
         assert_eq!(mbps(&fixed), 12);
+    }
+
+    #[test]
+    fn a_neighbour_may_have_rates_that_others_do_not_have() {
+        let mut rates = RateSelection::new(RateControl::ARF, &OFDM_RATES);
+        rates.set_rates(Address(2), &HR_DSSS_RATES[..3]);
+        let kbps = |rates: &RateSelection| rates.rate(Address(2)).unwrap().bit_rate.as_bps() / 1_000;
+        assert_eq!((mbps(&rates), kbps(&rates)), (54, 5_500));
+        (0..2).for_each(|_| rates.on_attempt(Instant::ZERO, Address(2), false));
+        assert_eq!((mbps(&rates), kbps(&rates)), (54, 2_000));
+        let mut fixed = RateSelection::new(RateControl::Fixed, &OFDM_RATES);
+        assert!(fixed.is_fixed());
+        fixed.set_rates(Address(2), &HR_DSSS_RATES[..1]);
+        assert!(!fixed.is_fixed(), "it depends on the neighbour");
+        assert_eq!((mbps(&fixed), kbps(&fixed)), (54, 1_000));
     }
 
     proptest! {

@@ -2,9 +2,10 @@
 //!
 //! A burst is the idea of 802.11e's TXOP (802.11-2020, 10.23.2.9) without its negotiation: a SIFS after an
 //! acknowledgement the next data frame follows, up to a number of frames. Others hear a medium that is idle for less
-//! than their DIFS. It ends with the first frame that fails, that goes to all, or that asks for an RTS.
+//! than their DIFS. It ends with the first frame that fails, that goes to all, or that
+//! must be announced.
 
-use super::{Dcf, Held, InService, State};
+use super::{Dcf, Held, InService};
 use crate::frame::Address;
 use crate::service::{Access, Msdu, Outcome};
 use airbraid_engine::Packet;
@@ -37,7 +38,7 @@ impl<P: Packet + Copy> Dcf<P> {
         if self.burst_left == 0 || self.null.is_some() || self.is_paused || self.service.as_ref()?.packet.is_none() {
             return None;
         }
-        let is_short = |msdu: &Msdu<P>| self.config.data_size(msdu.packet.len()) <= self.config.rts_threshold;
+        let is_short = |msdu: &Msdu<P>| self.config.data_size(msdu.packet.len()) <= self.unannounced;
         let may = |msdu: &Msdu<P>| msdu.to != Address::BROADCAST && is_short(msdu);
         match self.returned.front() {
             Some(held) => may(&held.msdu).then_some(())?,
@@ -54,7 +55,6 @@ impl<P: Packet + Copy> Dcf<P> {
         self.station.contention.reset_window();
         self.burst_left -= 1;
         self.service = Some(self.in_service(now, held));
-        let end = self.send_data(now + self.config.phy.sifs, Access::Response);
-        self.state = State::AwaitAck(end + self.config.response_timeout());
+        self.begin_data(now + self.config.phy.sifs, Access::Response);
     }
 }

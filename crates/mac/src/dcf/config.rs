@@ -1,7 +1,8 @@
 //! The configuration of a DCF station: every constant of the standard that papers vary.
 
 use crate::contention::ContentionConfig;
-use crate::phy::{Phy, Preamble, Rate, Standard};
+use crate::erp::NonErp;
+use crate::phy::{HR_DSSS_RATES, Phy, Preamble, Rate, Standard};
 use crate::rate_control::RateControl;
 use crate::retry::RetryLimits;
 use airbraid_units::{Bytes, Duration};
@@ -48,6 +49,8 @@ pub struct DcfConfig {
     pub llc_header: Bytes,
     /// Added to the time in which a CTS or ACK must begin: SIFS + slot + aPHY-RX-START-Delay is the standard's.
     pub response_slack: Duration,
+    /// The stations of 802.11b in the cell of one of 802.11g.
+    pub non_erp: Option<NonErp>,
 }
 
 /// RTS: frame control, duration, two addresses, FCS (9.3.1.2).
@@ -87,6 +90,7 @@ impl DcfConfig {
             data_header: Bytes::new(28),
             llc_header: Bytes::new(8),
             response_slack: Duration::ZERO,
+            non_erp: None,
         }
     }
 
@@ -94,7 +98,8 @@ impl DcfConfig {
     pub fn contention(&self) -> ContentionConfig {
         let phy = &self.phy;
         // 10.3.2.3.7: EIFS = SIFS + DIFS + the time of an ACK at the lowest rate.
-        let eifs = phy.sifs + phy.difs() + phy.frame_time(phy.standard.rates()[0], ACK_SIZE);
+        let lowest = if self.non_erp.is_some() { HR_DSSS_RATES[0] } else { phy.standard.rates()[0] };
+        let eifs = phy.sifs + phy.difs() + phy.frame_time(lowest, ACK_SIZE);
         ContentionConfig {
             slot: phy.slot,
             difs: phy.difs(),
@@ -119,10 +124,19 @@ impl DcfConfig {
         if rate == self.data_rate {
             return self.control_rate;
         }
+        if let Some(non_erp) = self.non_erp.filter(|_| !rate.modulation.is_ofdm()) {
+            return non_erp.answer_rate(rate.bit_rate);
+        }
         let mut rates = self.phy.standard.rates().iter().enumerate();
         let is_basic = |i: usize| self.basic_rates >> i & 1 == 1;
         let below = rates.rfind(|(i, basic)| is_basic(*i) && basic.bit_rate <= rate.bit_rate);
         below.map_or(self.control_rate, |(_, rate)| *rate)
+    }
+
+    /// The longest MPDU that is sent without a frame before it, whatever its rate.
+    pub(super) fn unannounced(&self) -> Bytes {
+        let is_protected = self.non_erp.is_some_and(|non_erp| non_erp.protection.is_some());
+        if is_protected { Bytes::ZERO } else { self.rts_threshold }
     }
 
     pub const fn retry_limits(&self) -> RetryLimits {

@@ -14,6 +14,7 @@
 mod burst;
 mod config;
 mod doze;
+mod protection;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +43,8 @@ enum State {
     Contend,
     /// A broadcast frame is on the air until then.
     Broadcast(Instant),
+    /// A CTS to the station itself is on the air until then; the data frame follows.
+    CtsToSelf(Instant),
     /// An RTS was sent; the CTS must begin in time for this deadline.
     AwaitCts(Instant),
     /// A data frame was sent; the ACK must begin in time for this deadline.
@@ -62,6 +65,8 @@ enum Timer {
     Response,
     /// The broadcast frame has left.
     BroadcastEnd,
+    /// The CTS to the station itself has left.
+    CtsToSelfEnd,
 }
 
 impl Timer {
@@ -71,6 +76,7 @@ impl Timer {
             Self::Contention(Awaited::NavReset) => "dcf.nav_reset",
             Self::Response => "dcf.response_timeout",
             Self::BroadcastEnd => "dcf.broadcast_end",
+            Self::CtsToSelfEnd => "dcf.cts_to_self_end",
         }
     }
 }
@@ -100,6 +106,8 @@ pub struct Dcf<P> {
     /// Airtimes of a CTS and an ACK, computed once.
     cts_time: Duration,
     ack_time: Duration,
+    /// An MPDU that is longer may have to be announced: the RTS threshold, or nothing where frames are protected.
+    unannounced: Bytes,
     rates: RateSelection,
     /// Data frames that may still follow in this access to the medium.
     burst_left: u32,
@@ -136,6 +144,7 @@ impl<P: Packet + Copy> Dcf<P> {
             station: Station::new(&config, address, random),
             cts_time: phy.frame_time(config.control_rate, CTS_SIZE),
             ack_time,
+            unannounced: config.unannounced(),
             rates: RateSelection::new(config.rate_control, config.data_rates()),
             burst_left: 0,
             state: State::Idle,
@@ -289,13 +298,17 @@ impl<P: Packet + Copy> Dcf<P> {
         if to == Address::BROADCAST {
             let end = self.send_data(at, mode);
             self.state = State::Broadcast(end);
-        } else if size > self.config.rts_threshold {
-            let end = self.send_rts(at, mode);
-            self.state = State::AwaitCts(end + self.config.response_timeout());
+        } else if size > self.unannounced {
+            self.announce(at, mode);
         } else {
-            let end = self.send_data(at, mode);
-            self.state = State::AwaitAck(end + self.config.response_timeout());
+            self.begin_data(at, mode);
         }
+    }
+
+    /// Sends the data frame in service at `at`, and awaits its answer.
+    fn begin_data(&mut self, at: Instant, access: Access) {
+        let end = self.send_data(at, access);
+        self.state = State::AwaitAck(end + self.config.response_timeout());
     }
 
     /// Ends every input and every timer: transmits the frame in service if its time has come, and finds the earliest
@@ -317,8 +330,9 @@ impl<P: Packet + Copy> Dcf<P> {
     /// Announces the data frame in service at `at`; returns the end of the RTS.
     fn send_rts(&mut self, at: Instant, access: Access) -> Instant {
         let Some(service) = &self.service else { return at };
-        let (rate, answer_time) = self.answer(service.rate);
-        let nav = self.config.phy.sifs * 3 + answer_time * 2 + service.airtime;
+        let (answer_rate, ack_time) = self.answer(service.rate);
+        let (rate, cts_time) = self.request(service.rate).unwrap_or((answer_rate, ack_time));
+        let nav = self.config.phy.sifs * 3 + cts_time + ack_time + service.airtime;
         let frame = self.station.frame(FrameKind::Rts, service.to, RTS_SIZE, rate);
         let frame = Frame { nav: duration_field(nav), ..frame };
         self.station.stats.rts_frames += 1;
@@ -374,7 +388,7 @@ impl<P: Packet + Copy> Dcf<P> {
         let awaited = match self.state {
             State::AwaitCts(_) | State::Overdue { ack: false } => FrameKind::Cts,
             State::AwaitAck(_) | State::Overdue { ack: true } => FrameKind::Ack,
-            State::Idle | State::Contend | State::Broadcast(_) => return,
+            State::Idle | State::Contend | State::Broadcast(_) | State::CtsToSelf(_) => return,
         };
         match (answer == Some(awaited), awaited) {
             (true, FrameKind::Cts) => self.on_cts(now),
@@ -442,8 +456,7 @@ impl<P: Packet + Copy> Dcf<P> {
         if let Some(service) = self.service.as_mut() {
             service.retries.on_cts();
         }
-        let end = self.send_data(now + self.config.phy.sifs, Access::Response);
-        self.state = State::AwaitAck(end + self.config.response_timeout());
+        self.begin_data(now + self.config.phy.sifs, Access::Response);
     }
 
     fn on_ack(&mut self, now: Instant) {
@@ -492,6 +505,7 @@ impl<P: Packet + Copy> Dcf<P> {
         match timer {
             Timer::Contention(_) => {}
             Timer::BroadcastEnd => self.finish(now, Outcome::Broadcast),
+            Timer::CtsToSelfEnd => self.begin_data(now + self.config.phy.sifs, Access::Response),
             Timer::Response => self.on_response_timeout(now, matches!(self.state, State::AwaitAck(_))),
         }
         self.settle(now);
@@ -528,6 +542,7 @@ impl<P: Packet + Copy> Dcf<P> {
         match self.state {
             State::Idle | State::Contend | State::Overdue { .. } => Alarm::NEVER,
             State::Broadcast(end) => Alarm::of(end, Timer::BroadcastEnd),
+            State::CtsToSelf(end) => Alarm::of(end, Timer::CtsToSelfEnd),
             State::AwaitCts(deadline) | State::AwaitAck(deadline) => Alarm::of(deadline, Timer::Response),
         }
     }

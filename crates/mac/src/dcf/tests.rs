@@ -5,8 +5,10 @@
 
 use super::doze::Held;
 use super::{Dcf, DcfConfig};
+use crate::erp::{NonErp, Protection};
 use crate::frame::{Address, Frame, FrameKind, Reservation};
 use crate::medium::{Medium, Payload, Signal, at, config, stream_drawing};
+use crate::phy::{HR_DSSS_RATES, OFDM_RATES, Preamble, Standard};
 use crate::rate_control::RateControl;
 use crate::service::{MacInput, MacOutput, Msdu, Outcome};
 use airbraid_engine::{Machine, Wake};
@@ -62,6 +64,93 @@ fn a_medium_idle_for_difs_is_taken_at_once_and_the_answer_is_exact() {
         1335.273 A is done with 1: Acknowledged, 1 sent
     ",
     );
+}
+
+/// 802.11g beside 802.11b: 1000 byte at 54 Mbit/s last 178 us with the signal extension, their ACK at 6 Mbit/s 50 us.
+fn beside_dsss(change: impl FnOnce(&mut DcfConfig)) -> DcfConfig {
+    let mut config = DcfConfig::new(Standard::Dot11g, Preamble::Long);
+    config.phy.slot = us(20);
+    config.non_erp = Some(NonErp { basic_rates: 1, protection: Some(Protection::CtsToSelf) });
+    change(&mut config);
+    config
+}
+
+#[test]
+fn beside_802_11b_a_cts_to_the_station_itself_goes_before_ofdm() {
+    let mut medium = Medium::new(beside_dsss(|_| ()), us(1), &[&[9], &[], &[]]);
+    medium.send(at(100), A, TO_B, 1, 964);
+    medium.run(at(9_000));
+    medium.reads(
+        "
+        100.000 A CTS to A for 304.000, nav 248
+        414.000 A DATA 1 to B for 178.000, nav 60
+        603.000 B ACK to A for 50.000, nav 0
+        593.000 B has 1 from A
+        654.000 A is done with 1: Acknowledged, 1 sent
+    ",
+    );
+}
+
+#[test]
+fn an_rts_beside_802_11b_is_dsss_and_needs_no_cts_before_it() {
+    for (threshold, protection) in [(999, Protection::CtsToSelf), (3_000, Protection::RtsCts)] {
+        let config = beside_dsss(|config| {
+            config.rts_threshold = Bytes::new(threshold);
+            config.non_erp = Some(NonErp { basic_rates: 1, protection: Some(protection) });
+        });
+        let mut medium = Medium::new(config, us(1), &[&[9], &[]]);
+        medium.send(at(100), A, TO_B, 1, 964);
+        medium.run(at(9_000));
+        medium.reads(
+            "
+            100.000 A RTS to B for 352.000, nav 562
+            463.000 B CTS to A for 304.000, nav 248
+            778.000 A DATA 1 to B for 178.000, nav 60
+            967.000 B ACK to A for 50.000, nav 0
+            957.000 B has 1 from A
+            1018.000 A is done with 1: Acknowledged, 1 sent
+        ",
+        );
+    }
+}
+
+/// To a station of 802.11b, and to all, it speaks DSSS; the neighbour's rate is the highest.
+#[test]
+fn towards_802_11b_nothing_is_protected() {
+    let config = beside_dsss(|config| config.broadcast_rate = HR_DSSS_RATES[0]);
+    let mut medium = Medium::new(config, us(1), &[&[9], &[]]);
+    medium.stations[A].meet([(TO_B, HR_DSSS_RATES[2]), (TO_C, OFDM_RATES[3])].into_iter());
+    assert_eq!(medium.stations[A].rate_towards(TO_C), OFDM_RATES[7]);
+    medium.send(at(100), A, TO_B, 1, 964);
+    medium.send(at(9_000), A, Address::BROADCAST, 2, 64);
+    medium.run(at(19_000));
+    medium.reads(
+        "
+        100.000 A DATA 1 to B for 1646.546, nav 314
+        1757.546 B ACK to A for 304.000, nav 0
+        1747.546 B has 1 from A
+        2062.546 A is done with 1: Acknowledged, 1 sent
+        9000.000 A DATA 2 to all for 992.000, nav 0
+        9992.000 A is done with 2: Broadcast, 1 sent
+        9993.000 B has 2 from A
+    ",
+    );
+}
+
+/// A burst ends where a frame must be announced.
+#[test]
+fn a_burst_of_protected_frames_is_none() {
+    let times = |protection| {
+        let config = beside_dsss(|config| {
+            config.burst = 3;
+            config.non_erp = Some(NonErp { basic_rates: 1, protection });
+        });
+        let mut medium = Medium::new(config, us(1), &[&[9, 0, 0, 0], &[]]);
+        (1..=3).for_each(|id| medium.send(at(100), A, TO_B, id, 964));
+        medium.run(at(9_000));
+        medium.transmissions.iter().filter(|sent| sent.frame.kind == FrameKind::Cts).count()
+    };
+    assert_eq!((times(Some(Protection::CtsToSelf)), times(None)), (3, 0));
 }
 
 #[test]

@@ -4,8 +4,9 @@ use super::category::AccessCategory;
 use super::frames::{BlockAck, Vector};
 use crate::contention::{BackoffConfig, SenseConfig};
 use crate::dcf::{ACK_SIZE, CTS_SIZE, RTS_SIZE};
+use crate::erp::{NonErp, Protection};
 use crate::frame::FrameKind;
-use crate::phy::{OFDM_RATES, Phy, Preamble, Rate, Standard};
+use crate::phy::{HR_DSSS_RATES, OFDM_RATES, Phy, Preamble, Rate, Standard};
 use crate::ppdu::{Band, Format, Mode, PPDU_TIME_MAX, Rules, Width};
 use crate::rate_control::RateControl;
 use airbraid_units::{Bytes, Duration};
@@ -127,6 +128,8 @@ pub struct EdcaConfig {
     pub response_slack: Duration,
     /// Whether it sends beacons, as an access point.
     pub beacons: bool,
+    /// The stations of 802.11b in its cell, if there are any.
+    pub non_erp: Option<NonErp>,
     pub aggregation: AggregationConfig,
 }
 
@@ -147,7 +150,7 @@ const INITIAL_CONTROL_RATES: [usize; 3] = [0, 2, 4];
 
 /// BAR: frame control, duration, two addresses, BAR control, starting sequence control, FCS (9.3.1.7).
 pub(super) const REQUEST_SIZE: Bytes = Bytes::new(24);
-/// QoS Control, which frames to all do not have (9.2.4.5).
+/// QoS Control, which frames to all, and to stations without QoS, do not have (9.2.4.5).
 const QOS_CONTROL: Bytes = Bytes::new(2);
 
 impl EdcaConfig {
@@ -178,6 +181,7 @@ impl EdcaConfig {
             llc_header: Bytes::new(8),
             response_slack: Duration::ZERO,
             beacons: false,
+            non_erp: None,
             aggregation: AggregationConfig {
                 ampdu: mode.map(|mode| ampdu_max(mode.choice().format)),
                 ampdu_frames: u32::from(window),
@@ -192,7 +196,8 @@ impl EdcaConfig {
 
     pub(super) fn sense(&self) -> SenseConfig {
         let phy = &self.phy;
-        let eifs = phy.sifs + phy.difs() + phy.frame_time(phy.standard.rates()[0], ACK_SIZE);
+        let lowest = if self.non_erp.is_some() { HR_DSSS_RATES[0] } else { phy.standard.rates()[0] };
+        let eifs = phy.sifs + phy.difs() + phy.frame_time(lowest, ACK_SIZE);
         SenseConfig {
             eifs: self.eifs.then_some(eifs),
             eifs_is_nav: self.eifs_is_nav,
@@ -229,6 +234,7 @@ impl EdcaConfig {
     /// rate (10.6.6.5.2, 10.6.11).
     pub(super) fn answer_rate(&self, vector: &Vector) -> Rate {
         let reference = match vector {
+            Vector::NonHt(rate) if !rate.modulation.is_ofdm() => return self.dsss_answer_rate(*rate),
             Vector::NonHt(rate) => rate.bit_rate,
             Vector::Mode(mode) => reference_rate(mode).bit_rate,
         };
@@ -237,9 +243,32 @@ impl EdcaConfig {
         *below.unwrap_or(&OFDM_RATES[0])
     }
 
-    /// The RTS before a PPDU in `vector`.
+    fn dsss_answer_rate(&self, rate: Rate) -> Rate {
+        self.non_erp.map_or(HR_DSSS_RATES[0], |non_erp| non_erp.answer_rate(rate.bit_rate))
+    }
+
+    /// The RTS before a PPDU in `vector`; where that must be protected stations of 802.11b read it.
     pub(super) fn request_to_send(&self, vector: &Vector) -> Announcement {
-        Announcement { kind: FrameKind::Rts, rate: self.answer_rate(vector), size: RTS_SIZE }
+        let protected = self.non_erp.filter(|non_erp| non_erp.protection_before(vector.rate()).is_some());
+        let rate = protected.map_or_else(|| self.answer_rate(vector), |non_erp| non_erp.protection_rate());
+        Announcement { kind: FrameKind::Rts, rate, size: RTS_SIZE }
+    }
+    /// The frame that must go before a PPDU in `vector` for the sake of stations of 802.11b (10.27.2).
+    pub(super) fn protection_before(&self, vector: &Vector) -> Option<Announcement> {
+        let non_erp = self.non_erp?;
+        Some(match non_erp.protection_before(vector.rate())? {
+            Protection::CtsToSelf => {
+                Announcement { kind: FrameKind::Cts, rate: non_erp.protection_rate(), size: CTS_SIZE }
+            }
+            Protection::RtsCts => self.request_to_send(vector),
+        })
+    }
+    /// Time from the beginning of an announcement to that of the PPDU: with the answer, if it has one.
+    pub(super) fn time_of(&self, announcement: &Announcement) -> Duration {
+        let Announcement { kind, rate, size } = *announcement;
+        let cts = self.answer_time(self.cts_rate(kind, rate), CTS_SIZE);
+        let answer = if kind == FrameKind::Cts { Duration::ZERO } else { self.phy.sifs + cts };
+        self.answer_time(rate, size) + answer + self.phy.sifs
     }
     /// The initial control frame before a PPDU in `vector` for a device in EMLSR mode, with this padding.
     pub(super) fn initial_control_frame(&self, vector: &Vector, padding: Duration) -> Announcement {
@@ -252,9 +281,7 @@ impl EdcaConfig {
     }
     /// Time of RTS, CTS and the SIFS behind each, before a PPDU in `vector`.
     pub(super) fn announced_time(&self, vector: &Vector) -> Duration {
-        let Announcement { kind, rate, size } = self.request_to_send(vector);
-        let cts = self.answer_time(self.cts_rate(kind, rate), CTS_SIZE);
-        self.answer_time(rate, size) + cts + self.phy.sifs * 2
+        self.time_of(&self.request_to_send(vector))
     }
     /// The rate of the CTS in answer to such a frame.
     pub(super) fn cts_rate(&self, kind: FrameKind, rate: Rate) -> Rate {
@@ -286,6 +313,11 @@ impl EdcaConfig {
     #[inline]
     pub(super) fn mpdu_size(&self, packet: Bytes) -> u32 {
         (self.data_header + self.llc_header + packet).as_u64() as u32
+    }
+    /// Headers and FCS of an MPDU for a station with QoS, or without.
+    pub(super) fn overhead(&self, has_qos: bool) -> Bytes {
+        let headers = self.data_header + self.llc_header;
+        if has_qos { headers } else { headers - QOS_CONTROL }
     }
     /// Length of a frame to all.
     pub(super) fn broadcast_size(&self, packet: Bytes) -> Bytes {

@@ -16,7 +16,6 @@ use super::rates::Pick;
 use super::share::Sent;
 use super::traffic::QueueId;
 use super::{Edca, Repair};
-use crate::dcf::CTS_SIZE;
 use crate::frame::{Address, Frame, FrameKind, duration_field};
 use crate::service::{Access, MacOutput, Msdu, Outcome};
 use airbraid_engine::Packet;
@@ -46,6 +45,8 @@ pub(super) struct Txop<P> {
     is_first: bool,
     /// The PPDU that is on the air or comes after the CTS.
     planned: Option<Planned<P>>,
+    /// The end of what was reserved for OFDM where stations of 802.11b are in the cell.
+    covered: Instant,
 }
 
 /// The first exchange of a TXOP.
@@ -62,7 +63,7 @@ pub(super) struct Exchange<P> {
 impl<P> Txop<P> {
     /// The TXOP of a null frame.
     pub fn of_null(category: AccessCategory) -> Self {
-        Self { category, end: None, is_first: true, planned: None }
+        Self { category, end: None, is_first: true, planned: None, covered: Instant::ZERO }
     }
 }
 
@@ -82,7 +83,7 @@ impl<P: Packet + Copy> Edca<P> {
         let Some(id) = self.traffic.next(category, self.planner.link.id, at) else { return };
         self.stop_counters(at);
         if self.traffic.queue(id).is_broadcast() {
-            self.txop = Some(Txop { category, end: span.map(|span| at + span), is_first: true, planned: None });
+            self.txop = Some(Txop { end: span.map(|span| at + span), ..Txop::of_null(category) });
             self.take_radio();
             return self.send_broadcast(id, at, access);
         }
@@ -103,24 +104,56 @@ impl<P: Packet + Copy> Edca<P> {
             }
             return;
         };
-        let announcement = match room {
-            Room::EndAt(_) => None,
-            Room::Join(_) => Some(self.planner.config.request_to_send(&planned.ppdu.vector)),
-            Room::Free | Room::Wait(_) => self.announcement(&planned, at),
+        let (planned, announcement) = match room {
+            Room::EndAt(_) => (planned, None),
+            Room::Join(_) => {
+                let request = self.planner.config.request_to_send(&planned.ppdu.vector);
+                (planned, Some(request))
+            }
+            Room::Free | Room::Wait(_) => {
+                let announcement = self.announcement(&planned, at);
+                (self.shortened(planned, (announcement, span), pick), announcement)
+            }
         };
         let end = span.map(|span| at + span);
         self.begin_exchange(Exchange { category, end, planned, announcement }, at, access);
     }
 
+    /// A PPDU that begins a TXOP, shorter where its announcement leaves too little of that (10.23.2.9).
+    #[inline]
+    fn shortened(
+        &mut self,
+        planned: Planned<P>,
+        (announcement, span): (Option<Announcement>, Option<Duration>),
+        pick: Pick,
+    ) -> Planned<P> {
+        match announcement.zip(span) {
+            None => planned,
+            Some((announcement, span)) => self.shortened_by(&announcement, span, planned, pick),
+        }
+    }
+
+    #[cold]
+    fn shortened_by(&mut self, first: &Announcement, span: Duration, planned: Planned<P>, pick: Pick) -> Planned<P> {
+        let queue = self.traffic.queue_mut(planned.queue);
+        let left = span.saturating_sub(self.planner.config.time_of(first));
+        let Some(data) = planned.ppdu.data().filter(|_| self.planner.lasts(queue, &planned) > left) else {
+            return planned;
+        };
+        put_back(queue, data);
+        self.planner.plan(planned.queue, queue, Some(left), true, pick).unwrap_or(planned)
+    }
+
     /// The first exchange of a TXOP begins.
     pub(super) fn begin_exchange(&mut self, exchange: Exchange<P>, at: Instant, access: Access) {
         let Exchange { category, end, planned, announcement } = exchange;
-        self.txop = Some(Txop { category, end, is_first: true, planned: Some(planned.clone()) });
+        self.txop =
+            Some(Txop { category, end, is_first: true, planned: Some(planned.clone()), covered: Instant::ZERO });
         self.take_radio();
         self.listening.medium_sync.begin_txop();
         if self.traffic.coupling.is_some() {
-            let announced = self.planner.config.announced_time(&planned.ppdu.vector);
-            self.on_own_exchange(at, &planned, announcement.map_or(Duration::ZERO, |_| announced));
+            let announced = announcement.map_or(Duration::ZERO, |frame| self.planner.config.time_of(&frame));
+            self.on_own_exchange(at, &planned, announced);
         }
         match announcement {
             None => self.send_planned(&planned, at, access),
@@ -162,7 +195,8 @@ impl<P: Packet + Copy> Edca<P> {
         }
         let is_control = matches!(planned.ppdu.content, Content::BlockAckRequest { .. });
         let is_long = !is_control && planned.ppdu.header.size > config.rts_threshold;
-        is_long.then(|| config.request_to_send(&planned.ppdu.vector))
+        let vector = &planned.ppdu.vector;
+        if is_long { Some(config.request_to_send(vector)) } else { config.protection_before(vector) }
     }
 
     /// The format of the next PPDU of a queue, in the part of the channel that is idle; `None` if all must be and is
@@ -211,12 +245,32 @@ impl<P: Packet + Copy> Edca<P> {
         let Announcement { kind, rate, size } = announcement;
         let config = &self.planner.config;
         let airtime = config.answer_time(rate, size);
-        let cts = config.answer_time(config.cts_rate(kind, rate), CTS_SIZE);
-        let nav = config.phy.sifs * 2 + cts + planned.airtime + planned.ppdu.header.nav;
+        let until_data = config.time_of(&announcement) - airtime;
+        let nav =
+            duration_field(until_data + planned.airtime + self.reserved_behind(planned, at + airtime + until_data));
+        if kind == FrameKind::Cts {
+            let frame = self.planner.frame_to_self(kind, size, rate);
+            let end = self.transmit(Frame { nav, ..frame }, at, airtime, access);
+            self.state = State::Unanswered(end);
+            return;
+        }
         let frame = self.planner.frame(kind, planned.ppdu.header.to, size, rate);
         self.stats.rts_frames += 1;
-        let end = self.transmit(Frame { nav: duration_field(nav), ..frame }, at, airtime, access);
+        let end = self.transmit(Frame { nav, ..frame }, at, airtime, access);
         self.state = State::Await(Answer::Cts, end + self.planner.config.response_timeout());
+    }
+
+    /// Time for which the medium is reserved behind a PPDU that begins at `start` and is announced. Stations of 802.11b
+    /// read no later Duration field: for them it is all of the TXOP.
+    fn reserved_behind(&mut self, planned: &Planned<P>, start: Instant) -> Duration {
+        let nav = planned.ppdu.header.nav;
+        let end = start + planned.airtime;
+        let is_protected = self.planner.config.protection_before(&planned.ppdu.vector).is_some();
+        let Some(txop) = self.txop.as_mut().filter(|_| is_protected) else { return nav };
+        let left = txop.end.map_or(Duration::ZERO, |until| until.saturating_since(end));
+        let rest = nav.max(self.planner.rest(self.traffic.queue(planned.queue), planned, left));
+        txop.covered = end + rest;
+        rest
     }
 
     /// Sends a PPDU that is planned.
@@ -242,11 +296,23 @@ impl<P: Packet + Copy> Edca<P> {
             Content::BlockAck(_) => {}
             Content::Agreement(frame) => self.note_setup_sent(planned.queue, *frame),
         }
-        let end = self.transmit_ppdu(&planned.ppdu, at, planned.airtime, access);
+        let end = if self.traffic.queue(planned.queue).has_qos {
+            self.transmit_ppdu(&planned.ppdu, at, planned.airtime, access)
+        } else {
+            self.transmit_plain(planned, at, access)
+        };
         if self.traffic.coupling.is_some() {
             self.on_own_exchange(at, planned, Duration::ZERO);
         }
         self.state = State::Await(planned.answer, end + self.planner.config.response_timeout());
+    }
+
+    /// Sends a single MPDU to a station without QoS.
+    #[cold]
+    fn transmit_plain(&mut self, planned: &Planned<P>, at: Instant, access: Access) -> Instant {
+        let payload = planned.ppdu.msdus().first().copied();
+        let frame = Frame { payload, ..planned.ppdu.header.without_payload() };
+        self.transmit(frame, at, planned.airtime, access)
     }
 
     /// A link of a device sends a PPDU with `mpdus` MPDUs at `at`.
@@ -262,6 +328,10 @@ impl<P: Packet + Copy> Edca<P> {
 
     /// The frame that nobody answers has left.
     pub(super) fn on_unanswered_end(&mut self, now: Instant) {
+        if let Some(planned) = self.txop.as_ref().and_then(|txop| txop.planned.clone()) {
+            // It was a CTS to the station itself.
+            return self.send_planned(&planned, now + self.planner.config.phy.sifs, Access::Response);
+        }
         if let Some(packet) = self.broadcast.take() {
             let msdu = Msdu { to: Address::BROADCAST, packet };
             self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Broadcast, attempts: 1 });
@@ -436,15 +506,15 @@ impl<P: Packet + Copy> Edca<P> {
                 .traffic
                 .next(category, self.planner.link.id, now + sifs)
                 .filter(|id| self.follows(*id, now + sifs));
-            let planned = next.and_then(|id| {
-                let pick = self.pick(now, id, false)?;
-                self.planner.plan(id, self.traffic.queue_mut(id), Some(left), false, pick)
-            });
-            if let Some(planned) = planned {
+            let planned = next.and_then(|id| self.plan_next(now, id, left));
+            if let Some((planned, announcement)) = planned {
                 if self.planner.link.is_shared {
                     self.dismiss_others(now, self.traffic.queue(planned.queue).to);
                 }
-                self.send_planned(&planned, now + sifs, Access::Response);
+                match announcement {
+                    None => self.send_planned(&planned, now + sifs, Access::Response),
+                    Some(announcement) => self.announce(&planned, announcement, now + sifs, Access::Response),
+                }
                 if let Some(txop) = &mut self.txop {
                     (txop.is_first, txop.planned) = (false, Some(planned));
                 }
@@ -452,6 +522,25 @@ impl<P: Packet + Copy> Edca<P> {
             }
         }
         self.end_txop(now, true);
+    }
+
+    /// The next PPDU of a queue in the TXOP under way, of which `left` remains, and the frame that must go before it.
+    fn plan_next(&mut self, now: Instant, id: QueueId, left: Duration) -> Option<(Planned<P>, Option<Announcement>)> {
+        let pick = self.pick(now, id, false)?;
+        let (planner, queue) = (&self.planner, self.traffic.queue_mut(id));
+        let protection = planner.config.protection_before(&planner.formats.grade(pick.grade).vector);
+        let Some(announcement) = protection else {
+            return planner.plan(id, queue, Some(left), false, pick).map(|planned| (planned, None));
+        };
+        let covered = self.txop.as_ref().map_or(Instant::ZERO, |txop| txop.covered);
+        // It begins a SIFS after `now`, and may end a SIFS late, for the time that answers have travelled: whoever
+        // waits for the end of the reservation waits a DIFS more.
+        let reserved = left.min(covered.saturating_since(now));
+        if let Some(planned) = planner.plan(id, queue, Some(reserved), false, pick) {
+            return Some((planned, None));
+        }
+        let left = left.saturating_sub(planner.config.time_of(&announcement));
+        planner.plan(id, queue, Some(left), false, pick).map(|planned| (planned, Some(announcement)))
     }
 
     /// Whether the next PPDU of a queue may follow in the TXOP under way.

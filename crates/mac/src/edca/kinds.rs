@@ -3,6 +3,7 @@
 
 use super::config::{AggregationConfig, AgreementSetup, EdcaConfig, reference_rate, window_max};
 use super::frames::Vector;
+use crate::dcf::DcfConfig;
 use crate::frame::Address;
 use crate::phy::OFDM_RATES;
 use crate::ppdu::{Choice, Mode};
@@ -17,6 +18,8 @@ pub struct Kind {
     /// The longest window of its agreements; 0: it has none, for it has no A-MPDUs. One that is asked by frames says so
     /// itself.
     pub window: u16,
+    /// Whether it has QoS; a station under DCF has not: its data are of best effort, one by one.
+    pub has_qos: bool,
 }
 
 /// The kind of each station that others may send to.
@@ -35,13 +38,20 @@ impl Kind {
     pub fn of(config: &EdcaConfig) -> Self {
         let AggregationConfig { ampdu, setup, window, .. } = config.aggregation;
         let has_none = ampdu.is_none() && setup == AgreementSetup::Given;
-        Self { data: config.data, window: if has_none { 0 } else { window } }
+        Self { data: config.data, window: if has_none { 0 } else { window }, has_qos: true }
+    }
+
+    /// The kind of a station under DCF.
+    pub fn of_dcf(config: &DcfConfig) -> Self {
+        Self { data: Vector::NonHt(config.data_rate), window: 0, has_qos: false }
     }
 
     /// The format of data from `own` to this kind: the older of both standards, the narrower channel, the fewer
-    /// streams. What that does not have, such as a high MCS or a guard interval, is the next lower or the usual one.
+    /// streams. What that does not have, such as a high MCS or a guard interval, is the next lower or the usual one. To
+    /// a station of 802.11b data go at the rate at which that one sends.
     pub fn format_from(&self, own: &Vector) -> Vector {
         let (mine, theirs) = match (own, &self.data) {
+            (_, Vector::NonHt(rate)) if !rate.modulation.is_ofdm() => return self.data,
             (Vector::Mode(own), Vector::Mode(peer)) => (own.choice(), peer.choice()),
             (Vector::Mode(own), Vector::NonHt(_)) => return Vector::NonHt(reference_rate(own)),
             (Vector::NonHt(_), _) => return *own,
@@ -87,6 +97,15 @@ impl Kinds {
     pub fn all(&self) -> &[Kind] {
         &self.0.kinds
     }
+    /// The stations, each with its kind.
+    pub fn stations(&self) -> impl Iterator<Item = (Address, &Kind)> {
+        let places = (0..).map(Address).zip(&self.0.of);
+        places.filter_map(|(address, place)| Some((address, &self.0.kinds[usize::from(*place).checked_sub(1)?])))
+    }
+    /// Whether a station has QoS; one that is not known has.
+    pub fn has_qos(&self, address: Address) -> bool {
+        self.place_of(address).is_none_or(|place| self.0.kinds[place].has_qos)
+    }
     /// The place of a station's kind; `None`: it is not known, and taken for one like the sender.
     #[inline]
     pub fn place_of(&self, address: Address) -> Option<usize> {
@@ -105,7 +124,7 @@ mod tests {
         Vector::Mode(Mode::new(Choice { width, mcs, streams, ..Choice::new(format) }).unwrap())
     }
     fn kind(data: Vector) -> Kind {
-        Kind { data, window: window_max(&data) }
+        Kind { data, window: window_max(&data), has_qos: true }
     }
     fn shown(vector: &Vector) -> (Format, u32, u8, u8) {
         let Vector::Mode(mode) = vector else { panic!("{vector:?}") };
@@ -175,7 +194,7 @@ mod tests {
         (0..4usize, wide, 0..14u8, 1..9u8, 1..1_025u16).prop_filter_map("no such mode", move |(f, width, mcs, n, w)| {
             let choice = Choice { width, mcs, streams: n, band: Band::Ghz5, ..Choice::new(formats[f]) };
             let data = Vector::Mode(Mode::new(choice).ok()?);
-            Some(Kind { data, window: w.min(window_max(&data)) })
+            Some(Kind { data, window: w.min(window_max(&data)), has_qos: true })
         })
     }
 

@@ -13,6 +13,7 @@
 
 mod agreement;
 mod allocation;
+mod around;
 mod beacon;
 mod category;
 mod config;
@@ -32,6 +33,7 @@ mod originator;
 mod pairing;
 mod peer;
 mod plan;
+mod purge;
 mod rates;
 mod receiving;
 mod recipient;
@@ -278,6 +280,11 @@ impl<P: Packet + Copy> Edca<P> {
     pub fn category_len(&self, category: AccessCategory) -> usize {
         self.traffic.count(category)
     }
+    /// The same of the category in which a packet of this user priority for a neighbour waits.
+    #[inline]
+    pub fn waiting_with(&self, neighbour: Address, priority: u8) -> usize {
+        self.traffic.count(self.traffic.category(neighbour, priority))
+    }
     /// MPDUs that have come and wait for others before them.
     pub fn holding(&self) -> u32 {
         self.traffic.holding()
@@ -345,15 +352,6 @@ impl<P: Packet + Copy> Edca<P> {
             self.refuse(msdu);
         }
         self.renew(now, category);
-    }
-
-    #[cold]
-    fn purge(&mut self, now: Instant, neighbour: Address) {
-        self.traffic.purge(neighbour, &mut self.outputs);
-        for category in AccessCategory::ALL {
-            self.functions[category.index()].contends &= self.traffic.can_send(category, self.planner.link.id);
-            self.renew(now, category);
-        }
     }
 
     /// A category contends if it has something to send and its station is in no exchange of this category.

@@ -116,6 +116,10 @@ impl<P: Packet + Copy> MultiLink<P> {
     pub fn category_len(&self, category: AccessCategory) -> usize {
         self.0.count(category)
     }
+    /// The same of the category in which a packet of this user priority for a neighbour waits.
+    pub fn waiting_with(&self, neighbour: Address, priority: u8) -> usize {
+        self.0.count(self.0.category(neighbour, priority))
+    }
     /// The same of all categories.
     pub fn queue_len(&self) -> usize {
         self.0.len()

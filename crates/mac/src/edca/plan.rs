@@ -80,6 +80,11 @@ impl Planner {
         }
     }
 
+    /// A frame that is only to be heard.
+    pub fn frame_to_self<Q>(&self, kind: FrameKind, size: Bytes, rate: crate::phy::Rate) -> Frame<Q> {
+        self.frame(kind, self.address, size, rate)
+    }
+
     /// Time of the SIFS and answer after a data PPDU.
     fn answer_span<P: Copy>(&self, queue: &TrafficQueue<P>, grade: usize, answer: Answer) -> Duration {
         let time = match answer {
@@ -91,6 +96,11 @@ impl Planner {
             answer => self.time_of(grade, answer),
         };
         self.config.phy.sifs + time
+    }
+
+    /// Time of a data PPDU with its answer.
+    pub fn lasts<P: Packet + Copy>(&self, queue: &TrafficQueue<P>, planned: &Planned<P>) -> Duration {
+        planned.airtime + self.answer_span(queue, planned.grade, planned.answer)
     }
 
     /// Time of the block acknowledgement of a PPDU in this format.
@@ -138,7 +148,7 @@ impl Planner {
             return None;
         }
         let left = span.map(|span| span.saturating_sub(airtime + self.answer_span(queue, grade, answer)));
-        let next = left.map_or(Duration::ZERO, |left| self.next_exchange(queue, grade, left));
+        let next = left.map_or(Duration::ZERO, |left| self.next_exchange(queue, grade, left, 0).0);
         self.data(id, queue, (grade, Bytes::new(psdu), airtime), data, next)
     }
 
@@ -188,30 +198,53 @@ impl Planner {
         self.data(id, queue, (grade, longest, self.config.data_time(&vector, longest)), data, Duration::ZERO)
     }
 
-    /// Time of the SIFS and the exchange that will follow in the same TXOP and format, of which `left` remains; zero if
-    /// none will.
+    /// Time behind a PPDU of a TXOP for its answer and for all exchanges in the same format that will follow while
+    /// `left` remains (9.2.5.2, multiple protection).
+    pub fn rest<P: Packet + Copy>(&self, queue: &TrafficQueue<P>, planned: &Planned<P>, left: Duration) -> Duration {
+        let mut time = self.answer_span(queue, planned.grade, planned.answer);
+        let mut passed = 0;
+        loop {
+            let (next, mpdus) = self.next_exchange(queue, planned.grade, left.saturating_sub(time), passed);
+            if next.is_zero() {
+                return time;
+            }
+            time += next;
+            passed += mpdus;
+        }
+    }
+
+    /// Time of the SIFS and the exchange that will follow in the same TXOP and format behind `passed` MPDUs, while
+    /// `left` remains, and number of its MPDUs; zero if none will.
     /// Each exchange reserves the medium for the next one (9.2.5.2), so that nobody comes between who hears one end
     /// only.
-    fn next_exchange<P: Packet + Copy>(&self, queue: &TrafficQueue<P>, grade: usize, left: Duration) -> Duration {
-        let count = queue.waiting.len() as u64;
+    fn next_exchange<P: Packet + Copy>(
+        &self,
+        queue: &TrafficQueue<P>,
+        grade: usize,
+        left: Duration,
+        passed: usize,
+    ) -> (Duration, usize) {
+        let count = queue.waiting.len().saturating_sub(passed) as u64;
         if !queue.is_shared() {
-            return Duration::ZERO;
+            return (Duration::ZERO, 0);
         }
-        let Some((packet, _)) = queue.waiting.front().filter(|_| queue.originator.has_space() || !queue.is_agreed)
+        let Some((packet, _)) = queue.waiting.get(passed).filter(|_| queue.originator.has_space() || !queue.is_agreed)
         else {
-            return Duration::ZERO;
+            return (Duration::ZERO, 0);
         };
-        let (sifs, single) = (self.config.phy.sifs, u64::from(self.config.mpdu_size(packet.len())));
+        let (sifs, single) = (self.config.phy.sifs, (queue.overhead + packet.len()).as_u64());
         let Grade { vector, psdu_max, .. } = self.formats.grade(grade);
+        let subframe = end_of_padding(single) + DELIMITER;
         let (answer, psdu) = if queue.is_agreed && count > 1 {
             let span = left.saturating_sub(sifs + self.answer_span(queue, grade, Answer::BlockAck)).min(PPDU_TIME_MAX);
             let longest = self.config.longest_psdu(vector, span).min(*psdu_max);
-            (Answer::BlockAck, longest.min(count * (end_of_padding(single) + DELIMITER)))
+            (Answer::BlockAck, longest.min(count * subframe))
         } else {
             (Answer::Ack, single)
         };
         let time = sifs + self.config.data_time(vector, Bytes::new(psdu)) + self.answer_span(queue, grade, answer);
-        if psdu >= single && time <= left { time } else { Duration::ZERO }
+        let fits = psdu >= single && time <= left;
+        if fits { (time, (psdu / subframe).max(1) as usize) } else { (Duration::ZERO, 0) }
     }
 
     /// The MPDUs of the next PPDU, and the length of the PSDU.
@@ -275,7 +308,7 @@ impl Planner {
     #[inline]
     fn next_mpdu<P: Packet>(&self, queue: &TrafficQueue<P>, amsdu_max: Option<u64>) -> (u32, usize) {
         let first = queue.waiting.front().map_or(Bytes::ZERO, |(packet, _)| packet.len());
-        let single = self.config.mpdu_size(first);
+        let single = (queue.overhead + first).as_u64() as u32;
         let Some(limit) = amsdu_max else { return (single, 1) };
         let subframe = |packet: &P| AMSDU_HEADER + self.config.llc_header.as_u64() + packet.len().as_u64();
         let (mut end, mut count) = (0, 0);

@@ -4,7 +4,7 @@ use super::config::{Bandwidth, EdcaConfig, ampdu_max};
 use super::frames::Vector;
 use super::share::Share;
 use crate::frame::Address;
-use crate::phy::OFDM_RATES;
+use crate::phy::{HR_DSSS_RATES, OFDM_RATES, Rate};
 use crate::ppdu::{Choice, Mode, PPDU_TIME_MAX, Width};
 use crate::rate_control::RateControl;
 use crate::rate_control::ideal::{Ideal, Need};
@@ -102,7 +102,8 @@ impl Grade {
         let vectors: Vec<Vector> = match (data, config.rate_control) {
             (_, RateControl::Fixed) => vec![*data],
             (Vector::NonHt(highest), _) => {
-                let below = OFDM_RATES.iter().filter(|rate| rate.bit_rate <= highest.bit_rate);
+                let all: &[Rate] = if highest.modulation.is_ofdm() { &OFDM_RATES } else { &HR_DSSS_RATES };
+                let below = all.iter().filter(|rate| rate.bit_rate <= highest.bit_rate);
                 below.map(|rate| Vector::NonHt(*rate)).collect()
             }
             (Vector::Mode(mode), _) => {

@@ -3,12 +3,13 @@
 
 use super::agreement::Setups;
 use super::allocation::Allocation;
+use super::around::Around;
 use super::category::{AccessCategory, TIDS};
 use super::config::{AgreementSetup, EdcaConfig, RequestLink};
 use super::coupling::{Coupling, Room};
 use super::emlsr::{Emlsr, OneRadio};
 use super::frames::{Mpdu, Ppdu, SEQUENCES, after, ahead};
-use super::kinds::{Kind, Kinds};
+use super::kinds::Kinds;
 use super::link::{LinkId, Links};
 use super::originator::Originator;
 use super::peer::{Peer, PeerTraits, Peers};
@@ -17,7 +18,7 @@ use super::recipient::Recipient;
 use super::share::{Demand, Sent, Share, Uses};
 use super::single::OneAwake;
 use crate::frame::Address;
-use crate::service::{MacOutput, Msdu, Outcome};
+use crate::service::Msdu;
 use airbraid_engine::Packet;
 use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
@@ -40,6 +41,10 @@ type Doubt<P> = (LinkId, Arc<Ppdu<P>>);
 pub(super) struct TrafficQueue<P> {
     pub to: Address,
     pub tid: u8,
+    /// Whether the peer has QoS; to one that has not, data go as frames without QoS Control, all of them here.
+    pub has_qos: bool,
+    /// Headers and FCS of an MPDU with one packet.
+    pub overhead: Bytes,
     /// Packets without a number yet, each with its arrival.
     pub waiting: VecDeque<(P, u64)>,
     /// Whether there is a block acknowledgement agreement; without one each MPDU is acknowledged by itself.
@@ -55,6 +60,8 @@ pub(super) struct TrafficQueue<P> {
     request_link: RequestLink,
     /// Whether its packets are put to links before those have the medium.
     is_put: bool,
+    /// Whether a packet more changes something though its category is at work: for a link, or another category.
+    is_told: bool,
     /// Whether a link leaves to others what they deliver before.
     leaves: bool,
     /// The use that it makes of links that share its window; `None`: no two of them send at once.
@@ -164,10 +171,8 @@ pub(super) struct Traffic<P> {
     counts: [u32; AccessCategory::COUNT],
     limit: u32,
     arrivals: u64,
-    /// Its own kind, those of others, and the window of agreements with each of them.
-    own: Kind,
-    kinds: Kinds,
-    windows: Vec<u16>,
+    /// The stations around.
+    around: Around,
     /// Whether there are agreements.
     pub has_agreements: bool,
     /// Whether they are set up by frames.
@@ -195,9 +200,7 @@ impl<P: Packet + Copy> Traffic<P> {
             counts: [0; AccessCategory::COUNT],
             limit: config.queue_limit,
             arrivals: 0,
-            own: Kind::of(config),
-            kinds: Kinds::default(),
-            windows: Vec::new(),
+            around: Around::new(config),
             has_agreements: aggregation.ampdu.is_some(),
             is_by_frames: aggregation.setup == AgreementSetup::Frames,
             setups: (aggregation.setup == AgreementSetup::Frames).then(Box::default),
@@ -207,13 +210,12 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// It learns of the stations around it.
     pub fn meet(&mut self, kinds: &Kinds) {
-        self.windows = kinds.all().iter().map(|kind| kind.window_with(&self.own)).collect();
-        self.kinds = kinds.clone();
+        self.around.meet(kinds);
     }
     /// The window of agreements with a peer; 0: there are none.
     #[inline]
     pub fn window_with(&self, peer: Address) -> u16 {
-        self.kinds.place_of(peer).map_or(self.own.window, |place| self.windows[place])
+        self.around.window_with(peer)
     }
 
     /// A link more leads to a multi-link peer.
@@ -471,13 +473,28 @@ impl<P: Packet + Copy> Traffic<P> {
         let place = &mut rows[index][usize::from(tid) % TIDS];
         if *place == 0 {
             *place = self.queues.len() as u16 + 1;
-            self.add_queue(to, tid, link);
+            if self.around.is_plain(to) {
+                return self.reach_plain(to, link);
+            }
+            self.add_queue((to, true), tid, link);
             return QueueId(self.queues.len() as u16 - 1);
         }
         QueueId(*place - 1)
     }
+    /// The queue towards a station without QoS: one of best effort, whatever the traffic identifier.
+    #[cold]
+    fn reach_plain(&mut self, to: Address, link: LinkId) -> QueueId {
+        self.add_queue((to, false), 0, link);
+        self.places[to.0 as usize] = [self.queues.len() as u16; TIDS];
+        QueueId(self.queues.len() as u16 - 1)
+    }
+    /// The category in which a packet of this user priority for a peer waits.
+    #[inline]
+    pub fn category(&self, to: Address, priority: u8) -> AccessCategory {
+        AccessCategory::of_priority(if self.around.is_plain(to) { 0 } else { priority })
+    }
 
-    fn add_queue(&mut self, to: Address, tid: u8, link: LinkId) {
+    fn add_queue(&mut self, (to, has_qos): (Address, bool), tid: u8, link: LinkId) {
         let window = self.window_with(to);
         let is_wanted = self.has_agreements && window > 0 && to != Address::BROADCAST;
         let is_agreed = is_wanted && !self.is_by_frames;
@@ -491,6 +508,8 @@ impl<P: Packet + Copy> Traffic<P> {
         self.queues.push(TrafficQueue {
             to,
             tid,
+            has_qos,
+            overhead: self.around.overhead(has_qos),
             waiting: VecDeque::new(),
             is_agreed,
             originator: Originator::new(if is_agreed { window } else { 1 }),
@@ -499,6 +518,7 @@ impl<P: Packet + Copy> Traffic<P> {
             in_doubt: Vec::new(),
             request_link,
             is_put,
+            is_told: is_put || !has_qos,
             leaves: peer.is_some_and(|peer| peer.traits.allocation == Allocation::Expected),
             uses: has_several.then(Box::default),
         });
@@ -535,7 +555,7 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn push_at_work(&mut self, msdu: Msdu<P>, link: LinkId) -> Result<(), Msdu<P>> {
         let tid = msdu.packet.priority() & 7;
         let id = self.reach(msdu.to, tid, link);
-        if self.queue(id).is_put || !self.is_at_work(AccessCategory::of_priority(tid)) {
+        if self.queue(id).is_told || !self.is_at_work(AccessCategory::of_priority(tid)) {
             return Err(msdu);
         }
         self.push_to(id, msdu).map(|_| ())
@@ -544,8 +564,8 @@ impl<P: Packet + Copy> Traffic<P> {
     /// Adds a packet before all others of its queue; returns the one that has lost its place by this.
     pub fn push_first(&mut self, msdu: Msdu<P>, link: LinkId) -> (AccessCategory, Option<Msdu<P>>) {
         let tid = msdu.packet.priority() & 7;
-        let category = AccessCategory::of_priority(tid);
         let id = self.reach(msdu.to, tid, link);
+        let category = AccessCategory::of_priority(self.queue(id).tid);
         let is_full = self.counts[category.index()] >= self.limit;
         let queue = self.queue_mut(id);
         let last = if is_full { queue.waiting.pop_back() } else { None };
@@ -614,18 +634,5 @@ impl<P: Packet + Copy> Traffic<P> {
     #[inline]
     pub fn leave(&mut self, tid: u8, count: u32) {
         self.counts[AccessCategory::of_priority(tid).index()] -= count;
-    }
-
-    /// Hands back everything for a peer that was never numbered.
-    pub fn purge(&mut self, neighbour: Address, outputs: &mut VecDeque<MacOutput<P>>) {
-        for tid in 0..TIDS as u8 {
-            let Some(id) = self.find(neighbour, tid) else { continue };
-            let waiting = std::mem::take(&mut self.queue_mut(id).waiting);
-            self.leave(tid, waiting.len() as u32);
-            for (packet, _) in waiting {
-                let msdu = Msdu { to: neighbour, packet };
-                outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Purged, attempts: 0 });
-            }
-        }
     }
 }

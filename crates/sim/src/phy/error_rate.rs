@@ -65,6 +65,17 @@ impl ErrorRates {
         }
     }
 
+    /// The SINR at which a tenth of packets of 1458 byte is lost \[dB\].
+    pub fn needed_db(&self, modulation: Modulation) -> f64 {
+        let is_enough = |db: f64| self.success(modulation, libm::pow(10.0, 0.1 * db), 1_458 * 8) > 0.9;
+        let (mut low, mut high) = (-20.0, 60.0);
+        while high - low > 1e-3 {
+            let middle = 0.5 * (low + high);
+            if is_enough(middle) { high = middle } else { low = middle }
+        }
+        high
+    }
+
     /// Probability that `bits` bits of an MPDU of 802.11n and later survive at a linear SINR a subcarrier.
     #[inline]
     pub fn coded_success(&self, rate: CodedRate, mpdu: Bytes, sinr_linear: f64, bits: u64) -> f64 {

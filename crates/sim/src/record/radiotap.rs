@@ -43,6 +43,8 @@ const LENGTH_WITH_SIGNAL: usize = LENGTH + 1;
 pub struct Radiotap {
     /// Time from the beginning of the frame to the first bit of its MPDU.
     lead: Duration,
+    /// Whether it is DSSS or CCK, whatever else its sender knows.
+    is_dsss: bool,
     bytes: [u8; LENGTH_WITH_SIGNAL],
 }
 
@@ -50,12 +52,14 @@ impl Radiotap {
     pub fn new(phy: &Phy, rate: Rate) -> Self {
         let lead = lead(phy, rate);
         let mut bytes = [0; LENGTH_WITH_SIGNAL];
-        let short = phy.preamble == Preamble::Short && rate.modulation != Modulation::Dbpsk;
+        let is_dsss = phy.standard == Standard::Dot11g && !rate.modulation.is_ofdm();
+        let may_be_short = is_dsss || phy.standard != Standard::Dot11g;
+        let short = may_be_short && phy.preamble == Preamble::Short && rate.modulation != Modulation::Dbpsk;
         // Also of a frame that the capture cuts: its original length counts the FCS.
         bytes[16] = FCS_AT_END | if short { SHORT_PREAMBLE } else { 0 };
         // The unit of the rate is 500 kbit/s.
         bytes[17] = u8::try_from(rate.bit_rate.as_bps() / 500_000).unwrap_or(u8::MAX);
-        Self { lead, bytes }
+        Self { lead, is_dsss, bytes }
     }
 
     /// The header of a frame whose preamble begins at `start`, with its power at a receiver \[dBm\].
@@ -66,6 +70,7 @@ impl Radiotap {
         self.bytes[4..8].copy_from_slice(&(TSFT | FLAGS | RATE | CHANNEL | signal).to_le_bytes());
         self.bytes[8..16].copy_from_slice(&time.to_le_bytes());
         self.bytes[16] = if fcs_ok { self.bytes[16] & !BAD_FCS } else { self.bytes[16] | BAD_FCS };
+        let channel = if self.is_dsss { channel.of_cck() } else { channel };
         self.bytes[18..22].copy_from_slice(&channel.0);
         // A conversion to an integer saturates.
         self.bytes[LENGTH] = libm::round(signal_dbm.unwrap_or(0.0)) as i8 as u8;
@@ -266,8 +271,8 @@ fn eht(out: &mut Vec<u8>, mode: &Mode) {
 /// of preamble and 4 us of SIGNAL (802.11-2020, 17.4.3), else preamble and PHY header.
 fn lead(phy: &Phy, rate: Rate) -> Duration {
     match phy.standard {
-        Standard::Dot11a | Standard::Dot11g => Duration::from_micros(20),
-        Standard::Dot11b | Standard::Fhss => phy.frame_time(rate, Bytes::ZERO),
+        Standard::Dot11a | Standard::Dot11g if rate.modulation.is_ofdm() => Duration::from_micros(20),
+        _ => phy.frame_time(rate, Bytes::ZERO),
     }
 }
 
@@ -284,6 +289,13 @@ impl ChannelField {
             _ => 0,
         };
         let ([a, b], [c, d]) = ((frequency as u16).to_le_bytes(), (band | OFDM).to_le_bytes());
+        Self([a, b, c, d])
+    }
+
+    /// The same channel for a frame of DSSS or CCK.
+    fn of_cck(self) -> Self {
+        let [a, b, c, d] = self.0;
+        let [c, d] = (u16::from_le_bytes([c, d]) & !OFDM | CCK).to_le_bytes();
         Self([a, b, c, d])
     }
 
@@ -324,5 +336,21 @@ mod tests {
         assert_eq!(time(Standard::Dot11b, Preamble::Short, *fast), 1_096);
         assert_eq!(time(Standard::Dot11b, Preamble::Short, *slow), 1_192, "1 Mbit/s has the long preamble");
         assert_eq!(time(Standard::Dot11a, Preamble::Long, Standard::Dot11a.rates()[7]), 1_020);
+        assert_eq!(time(Standard::Dot11g, Preamble::Long, *fast), 1_192, "802.11g beside 802.11b");
+    }
+
+    /// A station of 802.11g sends OFDM, and DSSS to those of 802.11b; its short preamble is that of DSSS.
+    #[test]
+    fn frames_tell_their_own_modulation() {
+        let fields = |rate| {
+            let mut tap = Radiotap::new(&Phy::new(Standard::Dot11g, Preamble::Short), rate);
+            let bytes = tap.bytes(Instant::ZERO, ChannelField::of_ofdm(2_437), None, true);
+            let flags = u16::from_le_bytes(bytes[20..22].try_into().unwrap());
+            (bytes[16] & SHORT_PREAMBLE > 0, bytes[17], flags)
+        };
+        let [slow, .., fast] = Standard::Dot11b.rates() else { panic!("there are rates") };
+        assert_eq!(fields(*fast), (true, 22, CCK | BAND_2GHZ));
+        assert_eq!(fields(*slow), (false, 2, CCK | BAND_2GHZ));
+        assert_eq!(fields(Standard::Dot11g.rates()[7]), (false, 108, OFDM | BAND_2GHZ));
     }
 }

@@ -11,6 +11,7 @@ use airbraid_engine::slots::{Layout, Timetable};
 use airbraid_engine::{TrafficClass, link};
 use airbraid_mac::dcf::DcfConfig;
 use airbraid_mac::edca::EdcaConfig;
+use airbraid_mac::erp::{NonErp, Protection};
 use airbraid_mac::multichannel::MultichannelConfig;
 use airbraid_mac::phy::Phy;
 use airbraid_mac::polled::PolledConfig;
@@ -227,10 +228,32 @@ pub struct Radio {
     /// Power, thresholds, error model.
     pub radio: RadioConfig,
     pub mac: Mac,
+    /// Settings for a cell that has stations of 802.11b.
+    pub beside_dsss: BesideDsss,
     /// Local error control above it; `None`: there is none.
     pub link_layer: Option<link::Config>,
     /// Losses of packets that the MAC has received and acknowledged.
     pub delivery_loss: DeliveryLoss,
+}
+
+/// Settings of an OFDM radio of 2.4 GHz for a cell that has stations of 802.11b.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BesideDsss {
+    pub protection: AskedProtection,
+    /// Whether its slot is written, and stays.
+    pub has_slot: bool,
+    /// Whether the rate of its frames to all is written, and stays.
+    pub has_broadcast_rate: bool,
+}
+
+/// The protection of OFDM that a scenario asks for (802.11-2020, 10.27.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AskedProtection {
+    /// A CTS to the station itself where a radio of 802.11b has its channel.
+    #[default]
+    Automatic,
+    /// None, or this one wherever it is.
+    Always(Option<Protection>),
 }
 
 impl Radio {
@@ -248,11 +271,12 @@ impl Radio {
         }
     }
 
-    /// Whether two radios may be of one cell: under EDCA those with one primary channel, whatever their widths; others
+    /// Whether two radios may be of one cell: with EDCA those with one primary channel, whatever their widths; others
     /// by the number of their channel.
     pub fn shares_channel(&self, other: &Self) -> bool {
-        match (&self.mac, &other.mac, self.primary_mhz(), other.primary_mhz()) {
-            (Mac::Edca(_), Mac::Edca(_), Some(own), Some(others)) => own == others,
+        let has_edca = matches!(self.mac, Mac::Edca(_)) || matches!(other.mac, Mac::Edca(_));
+        match (self.primary_mhz(), other.primary_mhz()) {
+            (Some(own), Some(others)) if has_edca => own == others,
             _ => self.channel == other.channel,
         }
     }
@@ -369,6 +393,14 @@ impl Mac {
             Self::Multichannel(config) => Some(&config.dcf),
             Self::AccessPoint(config) => Some(&config.dcf),
             Self::Slotted(config) => Some(&config.dcf),
+        }
+    }
+    /// The stations of 802.11b in the cell of one with OFDM.
+    pub fn non_erp(&self) -> Option<NonErp> {
+        match self {
+            Self::Dcf(config) => config.non_erp,
+            Self::Edca(config) => config.non_erp,
+            _ => None,
         }
     }
     /// The PHY of 802.11; of EDCA that of its control frames.

@@ -1,13 +1,13 @@
 //! Warnings about settings that the author may not have meant: `explain` shows them, nothing is refused.
 
 use super::frequency::Frequency;
-use super::schema::standard_name;
+use super::schema::is_dsss;
 use super::spec::{Mac, Mobility, Node, Radio, Spec, Transport};
 use crate::phy::Threshold;
+use airbraid_mac::erp::Protection;
 use airbraid_mac::phy::Standard;
 use airbraid_units::{Bytes, Duration};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Channels of 802.11b and g are 5 MHz apart and 20 to 22 MHz wide.
 const OVERLAP_CHANNELS: u32 = 5;
@@ -37,7 +37,8 @@ pub(crate) fn of(spec: &Spec) -> Vec<String> {
     foreign_channels(spec, &mut warnings);
     ofdm_on_14(spec, &mut warnings);
     long_packets(spec, &mut warnings);
-    two_medium_accesses(spec, &mut warnings);
+    beside_dsss(spec, &mut warnings);
+    unusual_access(spec, &mut warnings);
     unlike_errors(spec, &mut warnings);
     if spec.nodes.len() <= NODES_MAX {
         unlike_frequencies(spec, &mut warnings);
@@ -139,26 +140,55 @@ fn long_packets(spec: &Spec, warnings: &mut Vec<String>) {
     }
 }
 
-/// Flows between radios that hear each other, and do not speak with each other.
-fn two_medium_accesses(spec: &Spec, warnings: &mut Vec<String>) {
-    let of = |node: usize, is_meant: fn(&Mac) -> bool| {
-        spec.nodes[node].radios.iter().filter(move |radio| is_meant(&radio.mac))
-    };
-    let is_ofdm = |mac: &Mac| matches!(mac, Mac::Dcf(dcf) if dcf.phy.standard != Standard::Dot11b);
-    let is_edca = |mac: &Mac| matches!(mac, Mac::Edca(_));
-    for flow in &spec.flows {
-        let one = |[older, newer]: [usize; 2]| {
-            let same = |a: &Radio, b: &Radio| a.primary_mhz().is_some() && a.primary_mhz() == b.primary_mhz();
-            let meets = |a: &&Arc<Radio>| of(newer, is_edca).any(|b| same(a, b));
-            of(older, is_ofdm).find(meets).map(|radio| format!("{}/{}", spec.nodes[older].name, radio.name))
+/// Radios with OFDM that have their channel with one of 802.11b.
+fn beside_dsss(spec: &Spec, warnings: &mut Vec<String>) {
+    let all: Vec<(String, &Radio)> = radios(spec).collect();
+    let mixed = all.iter().filter_map(|(name, radio)| Some((name, *radio, radio.mac.non_erp()?)));
+    let beside = mixed.filter_map(|(name, radio, non_erp)| {
+        let (older, _) = all.iter().find(|(_, other)| is_dsss(other) && radio.shares_channel(other))?;
+        Some((name.clone(), older, non_erp.protection))
+    });
+    let beside: Vec<(String, &String, Option<Protection>)> = beside.collect();
+    for protection in [Some(Protection::CtsToSelf), Some(Protection::RtsCts), None] {
+        let alike: Vec<&(String, &String, _)> = beside.iter().filter(|(_, _, of)| *of == protection).collect();
+        let Some((_, older, _)) = alike.first() else { continue };
+        let names: Vec<String> = alike.iter().map(|(name, _, _)| name.clone()).collect();
+        let what = match protection {
+            Some(Protection::CtsToSelf) => "reserves the medium by a CTS to itself",
+            Some(Protection::RtsCts) => "reserves the medium by RTS and CTS",
+            None => "reserves nothing (protection = \"off\")",
         };
-        if let Some(name) = one([flow.from, flow.to]).or_else(|| one([flow.to, flow.from])) {
-            warnings.push(format!(
-                "flow `{}`: radio `{name}` is under DCF, and that of the other end on its channel under EDCA; they \
-                 hear each other, but exchange no data: give it edca = true",
-                flow.name
-            ));
-        }
+        warnings.push(format!(
+            "radio {} has its channel with `{older}` of 802.11b, which hears no OFDM: before OFDM it {what}, its slot is \
+             20 us, and what goes to `{older}` or to all is DSSS",
+            first_of(&names)
+        ));
+    }
+}
+
+/// Parameters of the medium access that the standard does not have, or not for every station.
+fn unusual_access(spec: &Spec, warnings: &mut Vec<String>) {
+    let is_early = |radio: &Radio| match &radio.mac {
+        Mac::Edca(config) => !config.beacons && config.functions.iter().any(|function| function.aifsn == 1),
+        _ => false,
+    };
+    let early: Vec<String> = radios(spec).filter(|(_, radio)| is_early(radio)).map(|(name, _)| name).collect();
+    if !early.is_empty() {
+        warnings.push(format!(
+            "radio {} has an AIFSN of 1, which only access points may have (802.11-2020, 9.4.2.28; others 2 to 15): if it \
+             is one, say so by beacons = true",
+            first_of(&early)
+        ));
+    }
+    let is_power = |window: u32| (window + 1).is_power_of_two();
+    let is_odd = |radio: &Radio| match &radio.mac {
+        Mac::Dcf(dcf) => !(is_power(dcf.cw_min) && is_power(dcf.cw_max)),
+        _ => false,
+    };
+    let odd: Vec<String> = radios(spec).filter(|(_, radio)| is_odd(radio)).map(|(name, _)| name).collect();
+    if !odd.is_empty() {
+        let radio = first_of(&odd);
+        warnings.push(format!("radio {radio} has a contention window that is not 2^n - 1, as all of 802.11 are"));
     }
 }
 
@@ -231,8 +261,11 @@ fn overlaps(spec: &Spec, warnings: &mut Vec<String>) {
 }
 
 fn in_2_4_ghz(radio: &Radio) -> Option<u32> {
-    let standard = radio.mac.dcf()?.phy.standard;
-    matches!(standard, Standard::Dot11b | Standard::Dot11g).then_some(radio.channel)
+    is_in_2_4_ghz(radio.mac.dcf()?.phy.standard).then_some(radio.channel)
+}
+
+fn is_in_2_4_ghz(standard: Standard) -> bool {
+    matches!(standard, Standard::Dot11b | Standard::Dot11g)
 }
 
 fn same_place(spec: &Spec, warnings: &mut Vec<String>) {
@@ -282,7 +315,8 @@ fn neighbours(spec: &Spec, a: usize, b: usize) -> bool {
 /// Whether `b` can receive `a`, as far as ranges tell; thresholds given as powers count as met.
 fn hears(spec: &Spec, (a, x): (usize, &Radio), (b, y): (usize, &Radio)) -> bool {
     let speak = match (&x.mac, &y.mac) {
-        (Mac::Dcf(x), Mac::Dcf(y)) => standard_name(x.phy.standard) == standard_name(y.phy.standard),
+        (Mac::Dcf(x), Mac::Dcf(y)) => is_in_2_4_ghz(x.phy.standard) == is_in_2_4_ghz(y.phy.standard),
+        (Mac::Dcf(dcf), Mac::Edca(_)) | (Mac::Edca(_), Mac::Dcf(dcf)) => dcf.phy.standard != Standard::Fhss,
         (Mac::Polled(x), Mac::Polled(y)) => x.role != y.role,
         (Mac::Edca(_), Mac::Edca(_)) => true,
         (Mac::Multichannel(_), Mac::Multichannel(_)) => true,

@@ -48,7 +48,7 @@ pub struct Hearer {
     /// Received power \[mW\], at all frequencies together.
     power: f64,
     coupling: CouplingId,
-    /// Whether what fills the sender's channel fills this radio's.
+    /// Whether what fills the sender's channel fills this radio's, and both know the same modulations.
     is_whole: bool,
 }
 
@@ -332,7 +332,8 @@ impl Medium {
     pub fn sensed_by(&self, radio: RadioId) -> impl Iterator<Item = RadioId> {
         let own = &self.radios[radio];
         let hearers = self.rows[radio].hearers.iter();
-        let is_sensed = move |hearer: &&Hearer| hearer.is_whole && hearer.power >= own.limits.carrier_sense;
+        let fills = |hearer: &Hearer| hearer.is_whole || self.spectrum.coupling(hearer.coupling, None).1.has_preamble;
+        let is_sensed = move |hearer: &&Hearer| hearer.power >= own.limits.carrier_sense && fills(hearer);
         let sensed = hearers.filter(is_sensed).map(|hearer| hearer.radio);
         sensed.filter(move |other| self.radios[*other].tuned == own.tuned)
     }
@@ -429,7 +430,7 @@ impl Medium {
         let first = row.hearers.first()?;
         row.in_use += 1;
         let delay = first.delay();
-        let narrowed = self.radios[from].wide.narrowed(frame.kind, ppdu.map(|ppdu| &ppdu.vector));
+        let narrowed = self.radios[from].wide.narrowed(frame.kind, frame.rate, ppdu.map(|ppdu| &ppdu.vector));
         let ppdu = ppdu.cloned();
         let transmission =
             Transmission { frame: *frame, ppdu, from, channel, narrowed, start, end, turn, begun: 0, ended: 0 };
@@ -532,7 +533,8 @@ impl Medium {
         let before = radio.energy;
         let arrival = match &transmissions[id] {
             Some(transmission) if !hearer.is_whole || transmission.narrowed.is_some() => {
-                Arrival::in_part(id, transmission, hearer, radio.wide.primary, spectrum)
+                let arrival = Arrival::in_part(id, transmission, hearer, radio.wide.primary, spectrum);
+                if radio.knows(transmission.frame.rate) { arrival } else { arrival.as_energy() }
             }
             _ => Arrival::whole(id, channel, hearer.power),
         };

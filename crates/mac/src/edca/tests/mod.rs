@@ -5,6 +5,7 @@ mod air;
 mod links;
 mod numbers;
 mod plan;
+mod protection;
 mod queues;
 mod recipient;
 mod sequences;

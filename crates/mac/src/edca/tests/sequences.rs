@@ -54,6 +54,28 @@ fn a_txop_goes_on_with_other_peers_but_not_with_frames_to_all() {
     assert!(air.stations[0].stats().data_frames == 3 && air.tallies[0].check(&air.stations[0]).is_ok());
 }
 
+/// The limit of a TXOP counts from its RTS on to the last answer (10.23.2.9).
+#[test]
+fn a_txop_with_its_rts_is_no_longer_than_its_limit() {
+    let last_end = |threshold: u64| {
+        let mut config = config();
+        config.functions[BestEffort.index()].txop = us(2_048);
+        config.rts_threshold = Bytes::new(threshold);
+        let mut air = Air::new(config, 2, 1);
+        (0..64).for_each(|id| air.send(at(10), 0, 1, id, BestEffort));
+        air.run(at(2_100));
+        let answer = air.timeline.lines().rfind(|line| line.contains(" B BA from")).unwrap();
+        let number = |word: &str| word.parse::<f64>().unwrap();
+        let words: Vec<&str> = answer.split_whitespace().collect();
+        let lasts = words.iter().position(|word| *word == "for").map(|place| number(words[place + 1]));
+        let begins = air.timeline.lines().find(|line| line.contains(" A ")).unwrap();
+        number(words[0]) + lasts.unwrap() - number(begins.split_whitespace().next().unwrap())
+    };
+    let [plain, announced] = [u64::MAX, 0].map(last_end);
+    assert!((1_900.0..=2_048.0).contains(&plain), "{plain} us");
+    assert!((1_900.0..=2_048.0).contains(&announced), "{announced} us with RTS and CTS");
+}
+
 /// Without a TXOP limit each exchange is a TXOP.
 #[test]
 fn a_psdu_that_is_longer_than_the_threshold_is_announced() {

@@ -49,7 +49,8 @@ const OF_DCF: [(&str, &str); 5] = [
     ("nav_reset", "leave it out: by the standard"),
 ];
 
-/// The highest TXOP limit: the field has 16 bits and counts 32 us (802.11-2020, 9.4.2.28).
+/// The unit of TXOP limits, and the highest: the field has 16 bits (802.11-2020, 9.4.2.28).
+const TXOP_UNIT: Duration = Duration::from_micros(32);
 const TXOP_MAX: Duration = Duration::from_micros(65_535 * 32);
 /// The longest A-MSDU (802.11-2020, table 9-25): of HT, and from VHT on that of an MPDU of 11454 byte, without header
 /// and FCS.
@@ -283,9 +284,22 @@ fn functions(view: &View<'_>, config: &mut EdcaConfig) {
         let message = || format!("cw_min {cw_min} is above cw_max {cw_max}");
         view.require(cw_min <= cw_max, "cw_min", message, "lower the one or raise the other");
         view.require(cw_max < 1 << 15, "cw_max", || format!("{cw_max} is no contention window"), "at most 32767");
+        power_of_two(view, "cw_min", cw_min);
+        power_of_two(view, "cw_max", cw_max);
         let message = || format!("a TXOP limit of {txop} is too long");
         view.require(txop <= TXOP_MAX, "txop", message, &format!("at most {TXOP_MAX}"));
+        let units = txop.as_nanos() / TXOP_UNIT.as_nanos();
+        let message = || format!("a TXOP limit counts 32 us, and {txop} is no multiple of that");
+        let help = format!("write \"{}\" or \"{}\"", TXOP_UNIT * units, TXOP_UNIT * (units + 1));
+        view.require(TXOP_UNIT * units == txop, "txop", message, &help);
     }
+}
+
+/// Stations learn of contention windows by the exponent of two alone (802.11-2020, 9.4.2.28).
+fn power_of_two(view: &View<'_>, key: &'static str, window: u32) {
+    let above = window.saturating_add(1).next_power_of_two() - 1;
+    let message = || format!("EDCA has contention windows of 2^n - 1, and {window} is none");
+    view.require(window == above, key, message, &format!("write {} or {above}", above / 2));
 }
 
 /// A table of values by category, or one value: for all of them where `is_for_all`, otherwise `default` has it already.

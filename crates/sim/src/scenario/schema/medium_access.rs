@@ -11,7 +11,9 @@ use std::fmt::Display;
 
 /// The timing of a PHY.
 pub(super) fn timing(view: &View<'_>, phy: &mut Phy) {
-    phy.slot = positive(view, "slot", phy.slot, "802.11-2020: aSlotTime");
+    let is_erp = phy.standard == Standard::Dot11g;
+    let why = if is_erp { "802.11-2020: aSlotTime; 20 us beside 802.11b" } else { "802.11-2020: aSlotTime" };
+    phy.slot = positive(view, "slot", phy.slot, why);
     phy.sifs = positive(view, "sifs", phy.sifs, "802.11-2020: aSIFSTime");
     phy.turnaround = view.quantity("turnaround", phy.turnaround, "802.11-2020: aRxTxTurnaroundTime");
     phy.rx_start_delay = view.quantity("rx_start_delay", phy.rx_start_delay, "802.11-2020: aPHY-RX-START-Delay");

@@ -5,6 +5,7 @@
 
 mod change;
 mod edca;
+mod erp;
 mod exec;
 mod flow;
 mod killer;
@@ -29,6 +30,7 @@ mod survey;
 mod topology;
 mod trunk;
 
+pub(crate) use erp::is_dsss;
 use medium_access::small;
 pub(crate) use standard::standard_name;
 
@@ -89,6 +91,7 @@ pub(crate) fn read(cx: &Context, root: &Table, whole: Span) -> Spec {
     unique(cx, "slots", &slot_views, &slots.iter().map(|s| s.name.clone()).collect::<Vec<_>>(), 0);
     slots::check(&top, &nodes, &slots);
     edca::check(&top, &nodes);
+    erp::settle(&top, &mut nodes);
     let killer_views = top.tables("killer");
     let killers = killer::read(&killer_views, &nodes);
     unique(cx, "killer", &killer_views, &killers.iter().map(|k| k.name.clone()).collect::<Vec<_>>(), 0);

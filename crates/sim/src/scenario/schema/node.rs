@@ -1,7 +1,7 @@
 //! `[[node]]`: hosts and routers with their positions, movement, radios and routes.
 
 use super::radio_pool::RadioPool;
-use super::{NODES_MAX, Names, RADIOS_MAX, radio, spectrum};
+use super::{NODES_MAX, Names, RADIOS_MAX, erp, radio, spectrum};
 use crate::scenario::error::Complaint;
 use crate::scenario::reader::{self, Context, View, quantity};
 use crate::scenario::spec::{Host, Interface, Link, Mobility, Node, Position, Radio, Route, Trunk};
@@ -171,6 +171,7 @@ pub(super) fn check_defaults(view: View<'_>, defaults: Option<&Table>) {
         let (_, mac, _) = radio::read(&mut view, None);
         radio::delivery_loss(&view);
         spectrum::read(&view, None, &mac);
+        erp::read(&view, None, &mac);
         view.finish();
     }
 }
@@ -208,8 +209,9 @@ fn one_radio(
     let delivery_loss = radio::delivery_loss(&view);
     let (radio, mac, link_layer) = radio::read(&mut view, Some(channel));
     let spectrum = spectrum::read(&view, Some(channel), &mac);
+    let beside_dsss = erp::read(&view, Some(channel), &mac);
     view.finish();
-    Radio { name, channel, spectrum, radio, mac, link_layer, delivery_loss }
+    Radio { name, channel, spectrum, radio, mac, beside_dsss, link_layer, delivery_loss }
 }
 
 /// Reads the routes of each node but the first `placed`, when everything that they can name is known.

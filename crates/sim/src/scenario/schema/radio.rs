@@ -79,6 +79,7 @@ const OF_THE_PHY: &[&str] = &[
     "primary",
     "secondary",
     "bandwidth",
+    "protection",
     "block_ack_setup",
     "beacons",
 ];

@@ -41,8 +41,8 @@ fn a_standard_alone_has_its_windows_and_its_highest_mode() {
 #[test]
 fn keys_by_category_are_one_value_or_a_table() {
     let be = AccessCategory::BestEffort.index();
-    let one = config("standard = \"802.11ax\"\ncw_min = 31\ntxop = \"2 ms\"");
-    assert!(one.functions.iter().all(|function| function.txop == Duration::from_millis(2)));
+    let one = config("standard = \"802.11ax\"\ncw_min = 31\ntxop = \"2048 us\"");
+    assert!(one.functions.iter().all(|function| function.txop == Duration::from_micros(2_048)));
     // One window is that of best effort; the others keep the standard's ratios.
     let windows = one.functions.map(|function| (function.cw_min, function.cw_max));
     assert_eq!(windows, [(31, 1_023), (31, 1_023), (15, 31), (7, 15)]);
@@ -162,6 +162,17 @@ fn what_belongs_together_stays_together() {
         "cw_min 63 is above cw_max 31",
     );
     refuses("standard = \"802.11ax\"\naifsn = 0", "8:9", "an AIFSN of 0 does not exist");
+}
+
+/// The EDCA Parameter Set element has exponents, and units of 32 us.
+#[test]
+fn what_the_parameter_set_cannot_say_is_refused() {
+    refuses("standard = \"802.11ax\"\ncw_min = { be = 10 }", "8:10", "write 7 or 15");
+    refuses("standard = \"802.11ax\"\ncw_max = { be = 1000 }", "8:10", "write 511 or 1023");
+    refuses("standard = \"802.11ax\"\ntxop = { vi = \"2 ms\" }", "8:8", "write \"1.984 ms\" or \"2.016 ms\"");
+    let fine = config("standard = \"802.11ax\"\ncw_min = { vo = 0 }\ncw_max = { vo = 1 }\ntxop = \"32 us\"");
+    let function = fine.functions[AccessCategory::Voice.index()];
+    assert_eq!((function.cw_min, function.cw_max, function.txop), (0, 1, Duration::from_micros(32)));
 }
 
 #[test]

@@ -215,9 +215,13 @@ fn explain_notes_what_no_station_of_today_would_do() {
         let text = on(&plain).replacen("radios = [36]", &format!("radios = [36]\nradio = {{ {keys} }}"), 1);
         text.replace("rate = \"11 Mbit/s\"", "standard = \"802.11ax\"")
     };
-    let part = "they hear each other, but exchange no data: give it edca = true";
-    assert!(notes(&unlike("standard = \"802.11a\""), part), "{:?}", plan(&unlike("standard = \"802.11a\"")).warnings);
-    assert!(!notes(&unlike("standard = \"802.11a\", edca = true"), part));
+    assert!(!notes(&unlike("standard = \"802.11a\""), "no path leads"), "DCF and EDCA speak with each other");
+    let part = "has an AIFSN of 1, which only access points may have";
+    assert!(notes(&unlike("aifsn = 1"), part) && notes(&unlike("aifsn = { vo = 1 }"), part));
+    assert!(!notes(&unlike("aifsn = 1, beacons = true"), part) && !notes(&unlike("aifsn = 2"), part));
+    let part = "has a contention window that is not 2^n - 1";
+    assert!(notes(&unlike("standard = \"802.11a\", cw_min = 10"), part));
+    assert!(!notes(&unlike("standard = \"802.11a\", cw_min = 7"), part));
     let part = "share a channel, but their paths are those of 914 MHz and 5.18 GHz";
     assert!(notes(&unlike("standard = \"802.11a\""), part), "{:?}", plan(&unlike("standard = \"802.11a\"")).warnings);
     assert!(!notes(&unlike("standard = \"802.11a\", frequency = \"5.2 GHz\""), "share a channel"));

@@ -52,19 +52,24 @@ impl Arrival {
         }
     }
 
-    /// Whether it does not fill the radio's channel evenly.
+    /// The same for a receiver that does not know its modulation.
+    pub fn as_energy(self) -> Self {
+        Self { is_own: false, is_readable: false, ..self }
+    }
+
+    /// Whether it does not fill the radio's channel evenly, or is no frame for it.
     pub fn is_in_part(&self) -> bool {
-        self.coupling != CouplingId::WHOLE
+        self.coupling != CouplingId::WHOLE || !self.is_own
     }
 
     /// The 20-MHz channels of the radio, of which there are `count`, that it fills if the radio can decode it.
     pub fn filled(&self, count: usize, spectrum: &Spectrum) -> Option<core::ops::Range<usize>> {
-        if self.is_in_part() { spectrum.get(self.coupling).decodable.clone() } else { Some(0..count) }
+        if self.coupling == CouplingId::WHOLE { Some(0..count) } else { spectrum.get(self.coupling).decodable.clone() }
     }
 
     /// Power in 20 MHz of a channel that has `count` of them.
     pub fn part(&self, place: usize, count: usize, spectrum: &Spectrum) -> f64 {
-        if self.is_in_part() {
+        if self.coupling != CouplingId::WHOLE {
             self.full * spectrum.get(self.coupling).parts.get(place).copied().unwrap_or(0.0)
         } else {
             self.power / count as f64

@@ -13,6 +13,7 @@ use crate::scenario::spec::{Mac, Radio};
 use airbraid_engine::Stream;
 use airbraid_mac::Channel;
 use airbraid_mac::edca::Vector;
+use airbraid_mac::phy::{Rate, Standard};
 use airbraid_mac::ppdu::Width;
 use airbraid_units::{Duration, Instant};
 use std::ops::Range;
@@ -51,7 +52,7 @@ pub(super) enum Errors {
     Sinr,
 }
 
-/// Thresholds and noise of a radio \[mW\], ratios as factors.
+/// Thresholds and noise of a radio \[mW\], ratios as factors, and the modulations that it knows.
 #[derive(Debug)]
 pub(super) struct Limits {
     pub reception: f64,
@@ -66,6 +67,9 @@ pub(super) struct Limits {
     preamble: Option<f64>,
     /// The ratio by which a later frame must be weaker to be ignored, where the receiver is ns-2's.
     ns2: Option<f64>,
+    /// Whether it knows OFDM, and DSSS and CCK: the OFDM PHYs of 2.4 GHz know both.
+    knows_ofdm: bool,
+    knows_dsss: bool,
 }
 
 /// A radio as the frames on the medium find it.
@@ -124,6 +128,7 @@ impl Limits {
         let config = &spec.radio;
         let capture = config.capture.map(|ratio| ratio.to_linear());
         let ratio = capture.unwrap_or(RECAPTURE_RATIO);
+        let standard = spec.mac.phy().map(|phy| phy.standard);
         let energy_detect = spec.spectrum.and_then(|spectrum| spectrum.energy_detect);
         Self {
             reception: threshold_power(config, config.reception).0,
@@ -135,6 +140,8 @@ impl Limits {
             recapture: (config.receiver == Receiver::Standard { recapture: true }).then_some(ratio),
             preamble: config.preamble_detection.map(|ratio| ratio.to_linear()),
             ns2: (config.receiver == Receiver::Ns2).then_some(ratio),
+            knows_ofdm: !matches!(standard, Some(Standard::Dot11b | Standard::Fhss)),
+            knows_dsss: standard != Some(Standard::Dot11a),
         }
     }
 }
@@ -166,6 +173,12 @@ impl RadioState {
             lock: None,
             random,
         }
+    }
+
+    /// Whether it knows the modulation of a frame: if not, that is energy.
+    #[inline]
+    pub fn knows(&self, rate: Rate) -> bool {
+        if rate.modulation.is_ofdm() { self.limits.knows_ofdm } else { self.limits.knows_dsss }
     }
 
     /// Energy has gone. The sum is taken again, so that no rounding error stays behind: at once where an account is

@@ -101,7 +101,6 @@ impl RadioState {
 
     /// The SINR that stands for those in each 20 MHz of the frame to which it listens.
     fn sinr_by_part(&self, modulation: Modulation, rates: &ErrorRates, spectrum: &Spectrum) -> Option<f64> {
-        let Modulation::Ofdm { bits, .. } = modulation else { return None };
         let lock = self.lock.as_ref()?;
         let own = self.arrivals.iter().find(|arrival| arrival.transmission == lock.transmission)?;
         let filled = self.listened(own, spectrum)?;
@@ -111,7 +110,11 @@ impl RadioState {
             let signal = own.part(place, self.wide.units, spectrum);
             signal / ((noise + (all - signal).max(0.0)) * self.limits.implementation_loss)
         };
-        Some(rates.information(bits).effective(filled.map(sinr)))
+        Some(match modulation {
+            Modulation::Ofdm { bits, .. } => rates.information(bits).effective(filled.map(sinr)),
+            // DSSS and CCK fill one of them.
+            _ => sinr(filled.start),
+        })
     }
 
     /// Whether the frame that has ended came through.

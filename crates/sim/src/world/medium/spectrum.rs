@@ -7,6 +7,7 @@
 use super::super::slotted::Place;
 use crate::phy::spectrum::{OperatingChannel, Shape};
 use crate::scenario::spec::Radio;
+use airbraid_mac::phy::Standard;
 use airbraid_mac::ppdu::Width;
 
 /// Power below this part of a transmission does not exist: -90 dB, below the noise of any hearer that a transmitter of
@@ -30,7 +31,7 @@ impl CouplingId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     pub coupling: CouplingId,
-    /// Whether a PPDU over the sender's whole channel fills the hearer's.
+    /// Whether a PPDU over the sender's whole channel fills the hearer's, and both have the same modulations.
     pub is_whole: bool,
 }
 
@@ -51,6 +52,8 @@ pub(super) struct Coupling {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Tuning {
     band: Option<u32>,
+    /// Its modulations.
+    standard: Option<Standard>,
     occupied: Option<(OperatingChannel, Shape)>,
 }
 
@@ -71,7 +74,8 @@ impl Spectrum {
         let mut ids = Vec::new();
         for (radio, place) in radios {
             let occupied = radio.spectrum.filter(|_| place.band.is_some()).map(|s| (s.channel, s.shape));
-            let tuning = Tuning { band: place.band, occupied };
+            let standard = radio.mac.phy().map(|phy| phy.standard);
+            let tuning = Tuning { band: place.band, standard, occupied };
             let known = spectrum.tunings.iter().position(|other| *other == tuning);
             let index = known.unwrap_or_else(|| {
                 spectrum.tunings.push(tuning);
@@ -116,8 +120,9 @@ impl Spectrum {
     }
 
     fn link_of(&mut self, from: Tuning, to: Tuning) -> Option<Link> {
+        let is_alike = from.standard == to.standard;
         let (Some(sender), Some(hearer)) = (from.occupied, to.occupied) else {
-            return (from.band == to.band).then_some(Link { coupling: CouplingId::WHOLE, is_whole: true });
+            return (from.band == to.band).then_some(Link { coupling: CouplingId::WHOLE, is_whole: is_alike });
         };
         let coupling = CouplingId(self.couplings.len() as u16);
         let mut all: Vec<Coupling> = Vec::with_capacity(Width::ALL.len());
@@ -135,7 +140,7 @@ impl Spectrum {
         }
         self.couplings.extend(all);
         let place = |channel: OperatingChannel| (channel.low_mhz(), channel.width(), channel.primary());
-        Some(Link { coupling, is_whole: place(sender.0) == place(hearer.0) })
+        Some(Link { coupling, is_whole: is_alike && place(sender.0) == place(hearer.0) })
     }
 }
 
@@ -159,19 +164,18 @@ impl Coupling {
         let step = 2.0 * half / count as f64;
         let edge = |place: usize| offset - half + step * place as f64;
         let parts: Box<[f64]> = (0..count).map(|place| shape.part(edge(place), edge(place + 1))).collect();
-        let is_same_kind = (sender.1 == Shape::Dsss) == (own == Shape::Dsss);
         let primary = channel.primary_centre_mhz();
         let is_inside = sent.low_mhz() >= channel.low_mhz()
             && sent.low_mhz() + sent.width().mhz() <= channel.low_mhz() + channel.width().mhz();
         let first = (sent.low_mhz().saturating_sub(channel.low_mhz()) / Width::Mhz20.mhz()) as usize;
-        let is_own = is_same_kind && is_inside && sent.primary_centre_mhz() == primary;
+        let is_own = is_inside && sent.primary_centre_mhz() == primary;
         // A duplicate in each 20 MHz of the PPDU, one of which is this primary.
         let fills = (0..sent.units() as u32).any(|unit| sent.low_mhz() + 20 * unit + 10 == primary);
         Self {
             in_band: parts.iter().sum(),
             parts,
             decodable: is_own.then(|| first..first + sent.units()),
-            has_preamble: is_same_kind && fills,
+            has_preamble: fills,
         }
     }
 }

@@ -5,6 +5,7 @@ use super::spectrum::Spectrum;
 use crate::phy::spectrum::OperatingChannel;
 use airbraid_mac::FrameKind;
 use airbraid_mac::edca::Vector;
+use airbraid_mac::phy::Rate;
 use airbraid_mac::ppdu::Width;
 
 /// Energy in a secondary 20 MHz from which on it is busy: -62 dBm; 3 dB more for each doubling (802.11-2020,
@@ -84,9 +85,11 @@ impl WideChannel {
     }
 
     /// The part of the channel that a PPDU of this radio fills; `None`: all.
-    pub fn narrowed(&self, kind: FrameKind, vector: Option<&Vector>) -> Option<Width> {
+    pub fn narrowed(&self, kind: FrameKind, rate: Rate, vector: Option<&Vector>) -> Option<Width> {
         let channel = self.channel.filter(|channel| channel.units() > 1)?;
         let part = match vector {
+            // DSSS and CCK have no duplicates.
+            _ if !rate.modulation.is_ofdm() => Some(Width::Mhz20),
             Some(Vector::Mode(mode)) => Some(mode.choice().width),
             // Data for a station that has no wider channel.
             Some(Vector::NonHt(_)) if kind == FrameKind::Data => Some(Width::Mhz20),

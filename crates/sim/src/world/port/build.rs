@@ -168,18 +168,18 @@ impl Ports {
     }
 }
 
-/// The kinds of the stations under EDCA, as they learn of each other when they associate.
+/// The kinds of the stations under EDCA and DCF, as they learn of each other when they associate.
 pub(super) fn kinds(spec: &Spec, radio_map: &RadioMap) -> Kinds {
     let all = (0..spec.nodes.len()).flat_map(|node| (0..spec.nodes[node].radios.len()).map(move |radio| (node, radio)));
     let kind = |at: (usize, usize)| match &spec.nodes[at.0].radios[at.1].mac {
         Mac::Edca(config) => Some((radio_map.id(at).address(), Kind::of(config))),
+        Mac::Dcf(config) => Some((radio_map.id(at).address(), Kind::of_dcf(config))),
         _ => None,
     };
     Kinds::new(all.filter_map(kind))
 }
 
-/// The newest format that a receiver knows. One of 802.11b would not notice any OFDM, and others would protect
-/// themselves from it: neither is modelled, it reads all.
+/// The newest format that a receiver of OFDM knows.
 fn newest_format(mac: &Mac) -> Option<Format> {
     let standard = match mac {
         Mac::Edca(config) if config.data.format().is_some() => return config.data.format(),
@@ -267,6 +267,10 @@ fn may_speak(from: &spec::Radio, to: &spec::Radio) -> bool {
     match (&from.mac, &to.mac) {
         (Mac::Multichannel(_), Mac::Multichannel(_)) => true,
         (Mac::Edca(_), Mac::Edca(_)) => from.shares_channel(to),
+        // Frequency hopping is for itself.
+        (Mac::Edca(_), Mac::Dcf(dcf)) | (Mac::Dcf(dcf), Mac::Edca(_)) => {
+            dcf.phy.standard != Standard::Fhss && from.shares_channel(to)
+        }
         // Among channels where stations come and go, hearing is a matter of the moment.
         (Mac::Dcf(_), Mac::Dcf(_) | Mac::AccessPoint(_)) | (Mac::AccessPoint(_), Mac::Dcf(_)) => {
             from.channel == to.channel

@@ -6,11 +6,11 @@ use super::super::radio_map::RadioMap;
 use super::super::slotted;
 use super::error_control::StopAndWaitEnd;
 use super::free_space::FreeSpace;
-use crate::phy::CodedRate;
+use crate::phy::{CodedRate, ErrorRates};
 use crate::scenario::spec::{Mac, Spec};
 use airbraid_engine::{Machine, Stream, Wake, step};
 use airbraid_mac::dcf::Dcf;
-use airbraid_mac::edca::{AccessCategory, AgreementStats, Edca, EdcaStats, Kinds, Vector};
+use airbraid_mac::edca::{AgreementStats, Edca, EdcaStats, Kinds, Vector};
 use airbraid_mac::multichannel::{Multichannel, MultichannelStats};
 use airbraid_mac::polled::Polled;
 use airbraid_mac::power_save::{AccessPoint, BufferStats, SlottedStation, SwitchStats};
@@ -50,7 +50,11 @@ impl RadioMac {
         let own = radios.id(at).address();
         let random = |purpose| Stream::new(seed, u64::from(own.0), purpose);
         Ok(match &spec.nodes[at.0].radios[at.1].mac {
-            Mac::Dcf(config) => Self::Dcf(Dcf::new(*config, own, random("dcf.backoff"))),
+            Mac::Dcf(config) => {
+                let mut mac = Dcf::new(*config, own, random("dcf.backoff"));
+                mac.meet(kinds.stations().map(|(address, kind)| (address, kind.data.rate())));
+                Self::Dcf(mac)
+            }
             Mac::Edca(config) => {
                 let streams = ["edca.bk", "edca.be", "edca.vi", "edca.vo"].map(random);
                 let mut mac = Edca::new(**config, own, streams);
@@ -117,7 +121,7 @@ impl RadioMac {
                 None => FreeSpace::new(polled.mac.queue_len(), limit),
             },
             Self::Dcf(mac) => FreeSpace::new(mac.queue_len(), limit),
-            Self::Edca(mac) => FreeSpace::new(mac.category_len(AccessCategory::of_priority(priority)), limit),
+            Self::Edca(mac) => FreeSpace::new(mac.waiting_with(neighbour, priority), limit),
             Self::Multichannel(mac) => FreeSpace::new(mac.queue_len(), limit),
         }
     }
@@ -266,6 +270,7 @@ fn needed_snr(vector: &Vector) -> i32 {
     const BPSK_OF_QPSK: f64 = 3.01;
     let needed = match vector {
         Vector::Mode(mode) => CodedRate { mcs: mode.choice().mcs, coding: mode.coding() }.needed_db(),
+        Vector::NonHt(rate) if !rate.modulation.is_ofdm() => ErrorRates::new().needed_db(rate.modulation),
         Vector::NonHt(rate) => match CodedRate::of_non_ht(rate.modulation) {
             Some(curve) => curve.needed_db(),
             // 9 Mbit/s, BPSK 3/4: half of 18 Mbit/s, QPSK 3/4.

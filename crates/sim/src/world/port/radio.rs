@@ -16,7 +16,7 @@ use super::snr::{Levels, SnrSamples};
 use airbraid_engine::link::{Header, Output};
 use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
-use airbraid_mac::edca::{AccessCategory, MultiLink, Vector};
+use airbraid_mac::edca::{MultiLink, Vector};
 use airbraid_mac::ppdu::{Format, Width};
 use airbraid_mac::{Address, Damage, MacInput, Outcome, service};
 use airbraid_units::Instant;
@@ -378,7 +378,7 @@ impl RadioPort {
         match self.device {
             None => self.mac.free_space(neighbour, priority, self.queue_limit),
             Some((device, _)) => {
-                let waiting = host.devices[device].shared.category_len(AccessCategory::of_priority(priority));
+                let waiting = host.devices[device].shared.waiting_with(neighbour, priority);
                 FreeSpace::new(waiting, self.queue_limit)
             }
         }
