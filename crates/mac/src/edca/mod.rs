@@ -20,6 +20,7 @@ mod coupling;
 mod delivery;
 mod emlsr;
 mod exchange;
+mod expectation;
 mod formats;
 mod frames;
 mod function;
@@ -499,6 +500,9 @@ impl<P: Packet + Copy> Edca<P> {
             let is_idle = !self.functions[category.index()].contends && own != Some(category);
             is_busy |= !is_idle;
             self.traffic.set_idle(self.planner.link.id, category, is_idle);
+            if self.traffic.leaves() {
+                self.traffic.note_work(now, self.planner.link.id, category, !is_idle);
+            }
         }
         self.traffic.note_demand(now, self.planner.link.id, is_busy);
     }
@@ -575,13 +579,21 @@ impl<P: Packet + Copy> Edca<P> {
         })
     }
 
+    /// Whether a reception is under way that may be the answer. One that has begun while this station was sending is
+    /// none (10.3.2.11). Where links leave to others what those deliver before, they know of a failure at once; else it
+    /// is looked at when the medium is idle, for a plain station could do nothing before.
+    fn may_be_answered(&self, now: Instant) -> bool {
+        let is_other = || self.sense.busy_since().is_some_and(|since| since < self.transmitting_until);
+        self.sense.has_reception_begun(now) && !(self.traffic.leaves() && is_other())
+    }
+
     fn on_timer(&mut self, now: Instant, timer: Timer) {
         self.sense.nav.settle(now);
         match timer {
             Timer::Contention(_) | Timer::Beacon | Timer::MediumSync | Timer::Listening | Timer::Agreement => {}
             Timer::UnansweredEnd => self.on_unanswered_end(now),
             // A failure, unless a reception that may be the answer has begun.
-            Timer::Response(answer) if self.sense.has_reception_begun(now) => self.state = State::Overdue(answer),
+            Timer::Response(answer) if self.may_be_answered(now) => self.state = State::Overdue(answer),
             Timer::Response(answer) => self.fail(now, answer),
         }
         self.settle(now);
