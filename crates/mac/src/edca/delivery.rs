@@ -71,7 +71,8 @@ pub(super) fn first_here(own: Way, cost: Duration, mut others: Vec<Way>, waiting
         let (ready, speed) = (u128::from(own.ready.as_nanos()), u128::from(own.speed));
         let share = (together.saturating_sub(ready) * speed / scale(1)) as u64;
         let is_before = time(&[own], Backlog { all: waiting.one, ..waiting }) <= without;
-        share.max(if is_before { waiting.one } else { 0 })
+        let least = if is_before { waiting.one } else { 0 };
+        if share < waiting.one { least } else { share }
     } else if alone <= without {
         waiting.all
     } else {
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn the_time_of_the_others_is_told() {
         let part = |others: &[(u64, u64)]| {
-            first_here(way(&(0, 1)), Duration::ZERO, others.iter().map(way).collect(), backlog(10))
+            first_here(way(&(0, 10)), Duration::ZERO, others.iter().map(way).collect(), backlog(10))
         };
         assert_eq!(part(&[(5, 1_000)]), Part { here: 0, others: Some(Duration::from_micros(15)) });
         assert_eq!(part(&[]), Part { here: 10_000, others: None });

@@ -12,7 +12,7 @@ use super::config::{Announcement, Bandwidth};
 use super::coupling::Room;
 use super::expectation::SentPpdu;
 use super::frames::{BlockAck, Content, Ppdu};
-use super::plan::{Answer, Planned, put_back};
+use super::plan::{Answer, Planned};
 use super::rates::Pick;
 use super::share::Sent;
 use super::traffic::QueueId;
@@ -448,7 +448,8 @@ impl<P: Packet + Copy> Edca<P> {
             && let Some(data) = planned.ppdu.data()
         {
             if awaited == Answer::Cts {
-                put_back(self.traffic.queue_mut(planned.queue), data);
+                let originator = &mut self.traffic.queue_mut(planned.queue).originator;
+                data.mpdus().iter().for_each(|mpdu| originator.release(mpdu.sequence));
                 return self.end_txop(now, false);
             }
             self.on_result(&planned, data.mpdus().len() as u32, 0);

@@ -325,7 +325,7 @@ fn answer_to<P: Copy>(data: &DataMpdus<P>) -> Answer {
 }
 
 /// A PPDU with these MPDUs is not sent.
-pub(super) fn put_back<P: Packet + Copy>(queue: &mut TrafficQueue<P>, data: &DataMpdus<P>) {
+fn put_back<P: Packet + Copy>(queue: &mut TrafficQueue<P>, data: &DataMpdus<P>) {
     data.mpdus().iter().for_each(|mpdu| queue.originator.put_back(mpdu.sequence));
 }
 

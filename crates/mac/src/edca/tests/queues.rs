@@ -365,6 +365,21 @@ fn frames_to_all_go_on_the_link_to_which_they_came() {
     assert_eq!(traffic.find(Address::BROADCAST, 0), None);
 }
 
+/// Nobody answers an RTS on the link that packets were put to: another link may send them.
+#[test]
+fn what_was_put_to_a_link_that_is_silent_goes_by_any() {
+    let mut originator = super::super::originator::Originator::new(10);
+    let packet = |id| Payload { id, size: 1_500, priority: 0 };
+    (0..3).for_each(|id| originator.put(packet(id), 1_538, u64::from(id), LINKS[0]));
+    originator.take(0);
+    originator.release(0);
+    assert_eq!(LINKS.map(|link| originator.has_waiting_on(link)), [true, true]);
+    originator.release(1);
+    assert_eq!(originator.get(1).unwrap().link, Some(LINKS[0]), "it was in no PPDU");
+    originator.take(0);
+    assert_eq!(LINKS.map(|link| originator.has_waiting_on(link)), [true, false]);
+}
+
 /// A PPDU that one link sends makes its share of the window smaller where another one sends, too.
 #[test]
 fn links_that_send_have_shares() {
