@@ -464,6 +464,14 @@ impl<P: Packet + Copy> Edca<P> {
         self.end_txop(now, false);
     }
 
+    /// Whether a reception is under way that may be the answer. One that has begun while this station was sending is
+    /// none (10.3.2.11). Where links leave to others what those deliver before, they know of a failure at once; else it
+    /// is looked at when the medium is idle, for a plain station could do nothing before.
+    pub(super) fn may_be_answered(&self, now: Instant) -> bool {
+        let is_other = || self.sense.busy_since().is_some_and(|since| since < self.transmitting_until);
+        self.sense.has_reception_begun(now) && !(self.traffic.leaves() && is_other())
+    }
+
     /// Transmissions of an MPDU of a queue before it is given up.
     fn mpdu_limit(&self, id: QueueId) -> Option<u32> {
         let config = &self.planner.config;

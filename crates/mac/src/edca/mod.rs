@@ -25,6 +25,7 @@ mod formats;
 mod frames;
 mod function;
 mod kinds;
+mod leaving;
 mod link;
 mod listening;
 mod moving;
@@ -577,14 +578,6 @@ impl<P: Packet + Copy> Edca<P> {
                 && function.contends
                 && matches!(function.backoff.grant(&self.sense, now), Grant::Now(other) if other == at)
         })
-    }
-
-    /// Whether a reception is under way that may be the answer. One that has begun while this station was sending is
-    /// none (10.3.2.11). Where links leave to others what those deliver before, they know of a failure at once; else it
-    /// is looked at when the medium is idle, for a plain station could do nothing before.
-    fn may_be_answered(&self, now: Instant) -> bool {
-        let is_other = || self.sense.busy_since().is_some_and(|since| since < self.transmitting_until);
-        self.sense.has_reception_begun(now) && !(self.traffic.leaves() && is_other())
     }
 
     fn on_timer(&mut self, now: Instant, timer: Timer) {

@@ -6,10 +6,9 @@ use super::allocation::Allocation;
 use super::category::{AccessCategory, TIDS};
 use super::config::{AgreementSetup, EdcaConfig, RequestLink};
 use super::coupling::{Coupling, Room};
-use super::delivery::{Backlog, Part};
 use super::emlsr::{Emlsr, OneRadio};
-use super::expectation::{Accesses, Deliveries, SentPpdu};
-use super::frames::{DataMpdus, Mpdu, Ppdu, SEQUENCES, after, ahead};
+use super::expectation::{Accesses, Deliveries};
+use super::frames::{Mpdu, Ppdu, SEQUENCES, after, ahead};
 use super::kinds::{Kind, Kinds};
 use super::link::{LinkId, Links};
 use super::originator::Originator;
@@ -58,9 +57,9 @@ pub(super) struct TrafficQueue<P> {
     /// Whether its packets are put to links before those have the medium.
     is_put: bool,
     /// The use that it makes of links that share its window; `None`: no two of them send at once.
-    uses: Option<Box<Uses>>,
+    pub(super) uses: Option<Box<Uses>>,
     /// Its expectation of each link, where a link leaves to others what they deliver before.
-    deliveries: Option<Box<Deliveries>>,
+    pub(super) deliveries: Option<Box<Deliveries>>,
 }
 
 impl<P: Packet + Copy> TrafficQueue<P> {
@@ -161,19 +160,16 @@ pub(super) struct Traffic<P> {
     /// The time in which each link had something to send.
     demands: Vec<Demand>,
     /// The accesses of each link, where one leaves to others what they deliver before.
-    accesses: Option<Box<Accesses>>,
+    pub(super) accesses: Option<Box<Accesses>>,
     /// The queues of each category.
-    by_category: [Vec<QueueId>; AccessCategory::COUNT],
+    pub(super) by_category: [Vec<QueueId>; AccessCategory::COUNT],
     /// MSDUs of each category that wait or are not acknowledged yet.
     counts: [u32; AccessCategory::COUNT],
     limit: u32,
     arrivals: u64,
-    /// Length that a packet has more as an MPDU.
-    header: Bytes,
-    /// Its own kind, those of others, and the window of agreements with each of them.
+    /// Its own kind; those of others, with the window of agreements with each of them.
     own: Kind,
-    kinds: Kinds,
-    windows: Vec<u16>,
+    others: (Kinds, Vec<u16>),
     /// Whether there are agreements.
     pub has_agreements: bool,
     /// Whether they are set up by frames.
@@ -202,10 +198,8 @@ impl<P: Packet + Copy> Traffic<P> {
             counts: [0; AccessCategory::COUNT],
             limit: config.queue_limit,
             arrivals: 0,
-            header: Bytes::new(u64::from(config.mpdu_size(Bytes::ZERO))),
             own: Kind::of(config),
-            kinds: Kinds::default(),
-            windows: Vec::new(),
+            others: Default::default(),
             has_agreements: aggregation.ampdu.is_some(),
             is_by_frames: aggregation.setup == AgreementSetup::Frames,
             setups: (aggregation.setup == AgreementSetup::Frames).then(Box::default),
@@ -215,13 +209,14 @@ impl<P: Packet + Copy> Traffic<P> {
 
     /// It learns of the stations around it.
     pub fn meet(&mut self, kinds: &Kinds) {
-        self.windows = kinds.all().iter().map(|kind| kind.window_with(&self.own)).collect();
-        self.kinds = kinds.clone();
+        let windows = kinds.all().iter().map(|kind| kind.window_with(&self.own)).collect();
+        self.others = (kinds.clone(), windows);
     }
     /// The window of agreements with a peer; 0: there are none.
     #[inline]
     pub fn window_with(&self, peer: Address) -> u16 {
-        self.kinds.place_of(peer).map_or(self.own.window, |place| self.windows[place])
+        let (kinds, windows) = &self.others;
+        kinds.place_of(peer).map_or(self.own.window, |place| windows[place])
     }
 
     /// A link more leads to a multi-link peer.
@@ -293,15 +288,6 @@ impl<P: Packet + Copy> Traffic<P> {
         }
     }
 
-    /// A PPDU of a queue on a link was answered, or was not: of its MPDUs those were acknowledged of which it is said.
-    pub fn on_answer(&mut self, id: QueueId, link: LinkId, data: &DataMpdus<P>, is_acknowledged: impl Fn(u16) -> bool) {
-        if let Some(deliveries) = &mut self.queue_mut(id).deliveries {
-            let lost = data.mpdus().iter().filter(|mpdu| !is_acknowledged(mpdu.sequence));
-            let sent = data.mpdus().len() as u32;
-            let count = lost.clone().count() as u32;
-            deliveries.on_answer(link, (sent - count, sent), lost.last().map(|mpdu| mpdu.sequence));
-        }
-    }
     /// The window of a queue moves past everything that is done.
     #[inline]
     pub fn advance(&mut self, now: Instant, id: QueueId) {
@@ -414,88 +400,14 @@ impl<P: Packet + Copy> Traffic<P> {
             uses.on_sent(sent);
         }
     }
-    /// The same, with its begin, where a link leaves to others what they deliver before.
-    pub fn note_delivery(&mut self, at: Instant, id: QueueId, sent: &SentPpdu) {
-        let queue = &mut self.queues[usize::from(id.0)];
-        if let Some(accesses) = &mut self.accesses {
-            accesses.on_sent(at, sent.link, AccessCategory::of_priority(queue.tid), sent.until);
-        }
-        if let Some(deliveries) = &mut queue.deliveries {
-            deliveries.on_sent(sent);
-        }
-    }
     /// Whether a link leaves to others what they deliver before.
     #[inline]
     pub fn leaves(&self) -> bool {
         self.accesses.is_some()
     }
-    /// The first frame of a TXOP on a link was answered, or was not.
-    pub fn note_first_answer(&mut self, link: LinkId, has_come: bool) {
-        if let Some(accesses) = &mut self.accesses {
-            accesses.on_first_answer(link, has_come);
-        }
-    }
-    /// Expected part of a PPDU of this airtime that is lost on a link, for nothing answers it.
-    pub fn risk(&self, link: LinkId, airtime: Duration) -> Duration {
-        self.accesses.as_ref().map_or(Duration::ZERO, |accesses| accesses.risk(link, airtime))
-    }
-    /// A link has something to send in a category, or nothing.
-    pub fn note_work(&mut self, now: Instant, link: LinkId, category: AccessCategory, has_work: bool) {
-        if let Some(accesses) = &mut self.accesses {
-            accesses.set(now, link, category, has_work);
-        }
-    }
-    /// A link could send in a category, and leaves it to others.
-    pub fn note_left(&mut self, now: Instant, link: LinkId, category: AccessCategory) {
-        if let Some(accesses) = &mut self.accesses {
-            accesses.on_left(now, link, category);
-        }
-        let demand = self.demand(now, link);
-        for place in 0..self.by_category[category.index()].len() {
-            let id = self.by_category[category.index()][place];
-            let until = self.part_here(now, id, link).and_then(|part| part.others).map(|others| now + others);
-            let queue = self.queue_mut(id);
-            if let Some(uses) = &mut queue.uses {
-                uses.on_left(link, demand);
-            }
-            if let (Some(deliveries), Some(until)) = (&mut queue.deliveries, until) {
-                deliveries.on_left(link, until);
-            }
-        }
-    }
     /// The share of a link in the window of a queue.
     pub fn share_of(&self, now: Instant, id: QueueId, link: LinkId) -> Option<Share> {
         self.queue(id).uses.as_ref()?.share(link, self.queue(id).originator.window(), |link| self.demand(now, link))
-    }
-
-    /// The part of what waits in a queue that a link delivers before others could, where it leaves the rest to those.
-    fn part_here(&self, now: Instant, id: QueueId, link: LinkId) -> Option<Part> {
-        let (queue, accesses) = (self.queue(id), self.accesses.as_deref()?);
-        let deliveries = queue.deliveries.as_ref()?;
-        let count = queue.waiting.len();
-        if count == 0 || count > queue.originator.space() {
-            return None;
-        }
-        let all: u64 = queue.waiting.iter().map(|(packet, _)| self.bits(packet)).sum();
-        let known = (accesses, AccessCategory::of_priority(queue.tid));
-        deliveries.first_here(now, link, Backlog { all, one: all / count as u64 }, known)
-    }
-    /// Length of a packet as an MPDU.
-    fn bits(&self, packet: &P) -> u64 {
-        (packet.len() + self.header).bits()
-    }
-    /// Number of the packets of this part.
-    pub fn first_here(&self, now: Instant, id: QueueId, link: LinkId) -> Option<u32> {
-        let mut left = self.part_here(now, id, link)?.here;
-        let least = u32::from(left > 0);
-        let fits = |(packet, _): &&(P, u64)| left.checked_sub(self.bits(packet)).map(|rest| left = rest).is_some();
-        Some((self.queue(id).waiting.iter().take_while(fits).count() as u32).max(least))
-    }
-    /// Whether a link leaves to others everything of a queue. What was lost goes again in any case.
-    fn leaves_all(&self, now: Instant, id: QueueId, link: LinkId) -> bool {
-        let queue = self.queue(id);
-        let is_asked = || queue.needs_request(link) || queue.originator.has_waiting_on(link);
-        queue.deliveries.is_some() && !is_asked() && self.part_here(now, id, link).is_some_and(|part| part.here == 0)
     }
 
     /// Whether a link that was idle has something to send now, or has become blind, or can hear again.
