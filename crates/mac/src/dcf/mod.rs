@@ -533,7 +533,7 @@ impl<P: Packet + Copy> Dcf<P> {
             State::AwaitCts(deadline) | State::AwaitAck(deadline) => {
                 self.station.contention.has_reception_begun(deadline)
             }
-            State::Idle | State::Contend | State::Broadcast(_) | State::Overdue { .. } => false,
+            State::Idle | State::Contend | State::Broadcast(_) | State::CtsToSelf(_) | State::Overdue { .. } => false,
         }
     }
 

@@ -10,6 +10,7 @@
 use super::category::AccessCategory;
 use super::config::{Announcement, Bandwidth};
 use super::coupling::Room;
+use super::expectation::SentPpdu;
 use super::frames::{BlockAck, Content, Ppdu};
 use super::plan::{Answer, Planned, put_back};
 use super::rates::Pick;
@@ -43,6 +44,8 @@ pub(super) struct Txop<P> {
     end: Option<Instant>,
     /// Whether its first exchange has not come to an end yet.
     is_first: bool,
+    /// Whether its first frame has been answered, or its answer is overdue.
+    is_known: bool,
     /// The PPDU that is on the air or comes after the CTS.
     planned: Option<Planned<P>>,
     /// The end of what was reserved for OFDM where stations of 802.11b are in the cell.
@@ -61,9 +64,12 @@ pub(super) struct Exchange<P> {
 }
 
 impl<P> Txop<P> {
+    fn new(category: AccessCategory, end: Option<Instant>, planned: Option<Planned<P>>) -> Self {
+        Self { category, end, is_first: true, is_known: false, planned, covered: Instant::ZERO }
+    }
     /// The TXOP of a null frame.
     pub fn of_null(category: AccessCategory) -> Self {
-        Self { category, end: None, is_first: true, planned: None, covered: Instant::ZERO }
+        Self::new(category, None, None)
     }
 }
 
@@ -80,10 +86,10 @@ impl<P: Packet + Copy> Edca<P> {
         if self.traffic.setups.is_some() && self.begin_setup(category, at, access) {
             return;
         }
-        let Some(id) = self.traffic.next(category, self.planner.link.id, at) else { return };
+        let Some(id) = self.traffic.next(category, self.planner.link.id, at) else { return self.leave(category, at) };
         self.stop_counters(at);
         if self.traffic.queue(id).is_broadcast() {
-            self.txop = Some(Txop { end: span.map(|span| at + span), ..Txop::of_null(category) });
+            self.txop = Some(Txop::new(category, span.map(|span| at + span), None));
             self.take_radio();
             return self.send_broadcast(id, at, access);
         }
@@ -144,11 +150,21 @@ impl<P: Packet + Copy> Edca<P> {
         self.planner.plan(planned.queue, queue, Some(left), true, pick).unwrap_or(planned)
     }
 
+    /// A category that has gained the medium leaves to other links what it has, and contends again.
+    fn leave(&mut self, category: AccessCategory, at: Instant) {
+        let link = self.planner.link.id;
+        if self.traffic.leaves() && self.traffic.can_send(category, link) {
+            self.traffic.note_left(at, link, category);
+            let function = &mut self.functions[category.index()];
+            function.contends = true;
+            function.backoff.draw(at);
+        }
+    }
+
     /// The first exchange of a TXOP begins.
     pub(super) fn begin_exchange(&mut self, exchange: Exchange<P>, at: Instant, access: Access) {
         let Exchange { category, end, planned, announcement } = exchange;
-        self.txop =
-            Some(Txop { category, end, is_first: true, planned: Some(planned.clone()), covered: Instant::ZERO });
+        self.txop = Some(Txop::new(category, end, Some(planned.clone())));
         self.take_radio();
         self.listening.medium_sync.begin_txop();
         if self.traffic.coupling.is_some() {
@@ -189,7 +205,7 @@ impl<P: Packet + Copy> Edca<P> {
                 self.traffic.set_open(device, |peer| peer.open_only(link));
                 return Some(config.initial_control_frame(&planned.ppdu.vector, delays.padding));
             }
-            if self.has_unsure_link(at) {
+            if self.has_unsure_link(at) || self.risks_more(planned) {
                 return Some(config.request_to_send(&planned.ppdu.vector));
             }
         }
@@ -197,6 +213,23 @@ impl<P: Packet + Copy> Edca<P> {
         let is_long = !is_control && planned.ppdu.header.size > config.rts_threshold;
         let vector = &planned.ppdu.vector;
         if is_long { Some(config.request_to_send(vector)) } else { config.protection_before(vector) }
+    }
+
+    /// Whether a PPDU is expected to lose more without an RTS before it than that takes.
+    fn risks_more(&self, planned: &Planned<P>) -> bool {
+        let cost = self.planner.config.announced_time(&planned.ppdu.vector);
+        self.traffic.leaves() && self.traffic.risk(self.planner.link.id, planned.airtime) > cost
+    }
+
+    /// The first frame of a TXOP was answered, or was not.
+    #[inline]
+    fn note_first_answer(&mut self, has_come: bool) {
+        if self.traffic.leaves()
+            && let Some(txop) = self.txop.as_mut().filter(|txop| !txop.is_known)
+        {
+            txop.is_known = true;
+            self.traffic.note_first_answer(self.planner.link.id, has_come);
+        }
     }
 
     /// The format of the next PPDU of a queue, in the part of the channel that is idle; `None` if all must be and is
@@ -321,9 +354,12 @@ impl<P: Packet + Copy> Edca<P> {
         let time = planned.airtime + self.access_gap() + self.planner.block_ack_time(planned.grade);
         let (rate, mpdu) = (ppdu.vector.rate().bit_rate, Bytes::new(ppdu.header.size.as_u64() / mpdus.max(1)));
         let demand = self.traffic.demand(at + planned.airtime, link);
-        let (access, mpdus) = (self.access_gap(), mpdus as u32);
-        let until = at + time.saturating_sub(access);
-        self.traffic.note_use(planned.queue, &Sent { link, rate, mpdu, time, access, until, mpdus, demand });
+        self.traffic.note_use(planned.queue, &Sent { link, rate, mpdu, time, demand });
+        if self.traffic.leaves() {
+            let until = at + time.saturating_sub(self.access_gap());
+            let cost = time.saturating_sub(rate.time_for(ppdu.header.size));
+            self.traffic.note_delivery(at, planned.queue, &SentPpdu { link, rate, until, cost });
+        }
     }
 
     /// The frame that nobody answers has left.
@@ -353,31 +389,44 @@ impl<P: Packet + Copy> Edca<P> {
     }
 
     fn on_cts(&mut self, now: Instant) {
+        self.note_first_answer(true);
         let Some(planned) = self.txop.as_ref().and_then(|txop| txop.planned.clone()) else { return };
         self.send_planned(&planned, now + self.planner.config.phy.sifs, Access::Response);
     }
 
     /// The single MPDU of the PPDU is acknowledged.
     fn on_ack(&mut self, now: Instant) {
+        self.note_first_answer(true);
         let Some(planned) = self.take_planned() else { return self.on_told(now) };
         if let Some(frame) = planned.ppdu.agreement() {
             return self.on_setup_acknowledged(now, planned.queue, frame);
         }
         self.on_result(&planned, 1, 1);
-        self.traffic.on_served(planned.queue, self.planner.link.id, 1);
+        self.note_answer_to(&planned, |_| true);
         self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| true);
         self.go_on(now);
+    }
+
+    /// A PPDU was answered, or was not.
+    #[inline]
+    fn note_answer_to(&mut self, planned: &Planned<P>, is_acknowledged: impl Fn(u16) -> bool) {
+        if self.traffic.leaves()
+            && let Some(data) = planned.ppdu.data()
+        {
+            self.traffic.on_answer(planned.queue, self.planner.link.id, data, is_acknowledged);
+        }
     }
 
     /// A block acknowledgement has come, in answer to data or to a request.
     fn on_block_ack(&mut self, now: Instant, block_ack: Option<&BlockAck>) {
         let (Some(planned), Some(answer)) = (self.take_planned(), block_ack) else { return };
         self.counts.block_acks += 1;
+        self.note_first_answer(true);
         if let Some(data) = planned.ppdu.data() {
             let came = data.mpdus().iter().filter(|mpdu| answer.acknowledges(mpdu.sequence)).count();
             self.on_result(&planned, data.mpdus().len() as u32, came as u32);
-            self.traffic.on_served(planned.queue, self.planner.link.id, came as u32);
         }
+        self.note_answer_to(&planned, |sequence| answer.acknowledges(sequence));
         let queue = self.traffic.queue_mut(planned.queue);
         let request = match planned.ppdu.content {
             Content::BlockAckRequest { start } => Some(start),
@@ -420,11 +469,12 @@ impl<P: Packet + Copy> Edca<P> {
                 acknowledge_run(&mut self.outputs, ppdu, place);
             }
         }
-        queue.originator.advance();
         // The receiver must not wait for what will never come.
         if let Some(gap) = gap.filter(|_| queue.is_agreed) {
             queue.add_gap(gap);
         }
+        self.traffic.advance(now, id);
+        let queue = self.traffic.queue(id);
         let tid = queue.tid;
         if !queue.is_agreed && left > 0 {
             self.note_single(id, gap.is_some());
@@ -449,14 +499,15 @@ impl<P: Packet + Copy> Edca<P> {
                 self.outputs.push_back(MacOutput::Status { msdu, outcome: Outcome::Acknowledged, attempts });
             }
         }
-        queue.originator.advance();
         let tid = queue.tid;
+        self.traffic.advance(now, id);
         self.traffic.leave(tid, left);
         self.traffic.put_to_links(now, id, |length| self.planner.config.mpdu_size(length));
     }
 
     /// The awaited answer did not come.
     pub(super) fn fail(&mut self, now: Instant, awaited: Answer) {
+        self.note_first_answer(false);
         let planned = self.take_planned();
         if let Some(planned) = &planned
             && let Some(frame) = planned.ppdu.agreement()
@@ -466,10 +517,12 @@ impl<P: Packet + Copy> Edca<P> {
             && let Some(data) = planned.ppdu.data()
         {
             if awaited == Answer::Cts {
-                put_back(self.traffic.queue_mut(planned.queue), data);
+                let originator = &mut self.traffic.queue_mut(planned.queue).originator;
+                data.mpdus().iter().for_each(|mpdu| originator.release(mpdu.sequence));
                 return self.end_txop(now, false);
             }
             self.on_result(&planned, data.mpdus().len() as u32, 0);
+            self.note_answer_to(&planned, |_| false);
             if awaited == Answer::BlockAck && self.planner.config.aggregation.repair == Repair::Request {
                 let queue = self.traffic.queue_mut(planned.queue);
                 queue.doubt(self.planner.link.id, planned.ppdu);
@@ -478,6 +531,14 @@ impl<P: Packet + Copy> Edca<P> {
             }
         }
         self.end_txop(now, false);
+    }
+
+    /// Whether a reception is under way that may be the answer. One that has begun while this station was sending is
+    /// none (10.3.2.11). Where links leave to others what those deliver before, they know of a failure at once; else it
+    /// is looked at when the medium is idle, for a plain station could do nothing before.
+    pub(super) fn may_be_answered(&self, now: Instant) -> bool {
+        let is_other = || self.sense.busy_since().is_some_and(|since| since < self.transmitting_until);
+        self.sense.has_reception_begun(now) && !(self.traffic.leaves() && is_other())
     }
 
     /// Transmissions of an MPDU of a queue before it is given up.

@@ -21,10 +21,12 @@ mod coupling;
 mod delivery;
 mod emlsr;
 mod exchange;
+mod expectation;
 mod formats;
 mod frames;
 mod function;
 mod kinds;
+mod leaving;
 mod link;
 mod listening;
 mod moving;
@@ -497,6 +499,9 @@ impl<P: Packet + Copy> Edca<P> {
             let is_idle = !self.functions[category.index()].contends && own != Some(category);
             is_busy |= !is_idle;
             self.traffic.set_idle(self.planner.link.id, category, is_idle);
+            if self.traffic.leaves() {
+                self.traffic.note_work(now, self.planner.link.id, category, !is_idle);
+            }
         }
         self.traffic.note_demand(now, self.planner.link.id, is_busy);
     }
@@ -579,7 +584,7 @@ impl<P: Packet + Copy> Edca<P> {
             Timer::Contention(_) | Timer::Beacon | Timer::MediumSync | Timer::Listening | Timer::Agreement => {}
             Timer::UnansweredEnd => self.on_unanswered_end(now),
             // A failure, unless a reception that may be the answer has begun.
-            Timer::Response(answer) if self.sense.has_reception_begun(now) => self.state = State::Overdue(answer),
+            Timer::Response(answer) if self.may_be_answered(now) => self.state = State::Overdue(answer),
             Timer::Response(answer) => self.fail(now, answer),
         }
         self.settle(now);

@@ -185,6 +185,13 @@ impl<P: Copy> Originator<P> {
         *self.waiting_for(link) += 1;
     }
 
+    /// The PPDU that an MPDU was put into is not sent, for nobody has answered its announcement: any link may send it.
+    pub fn release(&mut self, sequence: u16) {
+        let Some(slot) = self.slot(sequence).filter(|slot| slot.state == MpduState::InFlight) else { return };
+        (slot.state, slot.link) = (MpduState::Waiting, None);
+        self.waiting += 1;
+    }
+
     /// An MPDU goes on the air.
     #[inline]
     pub fn on_sent(&mut self, sequence: u16) {

@@ -17,7 +17,6 @@
 //! rest: in the time `T` in which all links would use up the window, one that waits `A` for the medium has the part
 //! `T / (T + A)` of its speed.
 
-use super::delivery::first_here;
 use super::link::LinkId;
 use airbraid_units::{BitRate, Bytes, Duration, Instant};
 
@@ -56,12 +55,6 @@ pub(super) struct Sent {
     pub mpdu: Bytes,
     /// Time that it takes with access and answer, if nobody else is there.
     pub time: Duration,
-    /// Time of the access alone.
-    pub access: Duration,
-    /// When it ends, with its answer.
-    pub until: Instant,
-    /// Number of its MPDUs.
-    pub mpdus: u32,
     /// Time for which the link has had something to send, of any queue.
     pub demand: Duration,
 }
@@ -76,54 +69,17 @@ struct Use {
     wait: Duration,
     /// Time of demand at the last PPDU.
     seen: Duration,
-    /// Mean time of an access where nobody else is, and the end of the last PPDU.
-    access: Duration,
-    until: Instant,
-    /// MPDUs of the last PPDU, and those of them that are acknowledged.
-    sent: u32,
-    acknowledged: u32,
-    /// Mean share of those, of [`ALL`].
-    success: u64,
 }
-
-/// All MPDUs of a PPDU are acknowledged.
-const ALL: u64 = 1024;
 
 impl Use {
     fn new(sent: &Sent) -> Self {
-        Self {
-            link: sent.link,
-            rate: sent.rate,
-            wait: Duration::ZERO,
-            seen: sent.demand,
-            access: sent.access,
-            until: sent.until,
-            sent: 0,
-            acknowledged: 0,
-            success: ALL,
-        }
+        Self { link: sent.link, rate: sent.rate, wait: Duration::ZERO, seen: sent.demand }
     }
 
     fn add(&mut self, sent: &Sent) {
-        if self.sent > 0 {
-            let success = ALL * u64::from(self.acknowledged.min(self.sent)) / u64::from(self.sent);
-            self.success = (self.success * (NEW_WEIGHT - 1) + success) / NEW_WEIGHT;
-        }
-        (self.sent, self.acknowledged) = (sent.mpdus, 0);
-        (self.access, self.until) = (sent.access, sent.until);
         let wait = sent.demand.saturating_sub(self.seen + sent.time);
         self.wait = (self.wait * (NEW_WEIGHT - 1) + wait) / NEW_WEIGHT;
         (self.rate, self.seen) = (sent.rate, sent.demand);
-    }
-
-    /// Bits a second that come through while it sends.
-    fn yields(&self) -> u64 {
-        (self.rate.as_bps() * self.success / ALL).max(1)
-    }
-
-    /// When it can begin a PPDU. The wait under way counts as soon as it is longer than usual.
-    fn ready(&self, now: Instant, demand: Duration) -> Instant {
-        self.until.max(now) + self.access + self.wait.max(demand.saturating_sub(self.seen))
     }
 
     /// Bits a second beside others, in PPDUs of this length. The wait under way counts as soon as it is longer than
@@ -154,26 +110,11 @@ impl Uses {
         self.links[place].add(sent);
     }
 
-    /// This number of MPDUs that a link has sent is acknowledged.
-    pub fn on_acknowledged(&mut self, link: LinkId, mpdus: u32) {
+    /// A link could send, and leaves it to others: the time until then is no wait.
+    pub fn on_left(&mut self, link: LinkId, demand: Duration) {
         if let Some(known) = self.links.iter_mut().find(|known| known.link == link) {
-            known.acknowledged += mpdus;
+            known.seen = demand;
         }
-    }
-
-    /// Number of the MPDUs that wait that a link delivers before the others could, one or more
-    /// ([`super::delivery`]). `None`: the link has sent nothing yet.
-    pub fn first_here(
-        &self,
-        now: Instant,
-        link: LinkId,
-        waiting: u32,
-        demand: impl Fn(LinkId) -> Duration,
-    ) -> Option<u32> {
-        let own = self.links.iter().find(|known| known.link == link)?.yields();
-        let others = self.links.iter().filter(|known| known.link != link);
-        let others = others.map(|known| (known.ready(now, demand(known.link)) - now, known.yields()));
-        Some(first_here(own, others.collect(), self.mpdu, waiting))
     }
 
     /// The share of a link in a window; `None`: no other link takes any. `demand` tells for how long a link has had
@@ -215,10 +156,7 @@ mod tests {
             for ((place, (rate, cycle)), demand) in links.iter().enumerate().zip(&mut demands) {
                 *demand += MS * *cycle;
                 let (link, rate) = (LinkId(place as u8), BitRate::from_bps(rate * 1_000_000));
-                let (access, until) = (Duration::ZERO, Instant::ZERO);
-                let sent =
-                    Sent { link, rate, mpdu: Bytes::new(125), time: MS, demand: *demand, access, until, mpdus: 1 };
-                uses.on_sent(&sent);
+                uses.on_sent(&Sent { link, rate, mpdu: Bytes::new(125), time: MS, demand: *demand });
             }
         }
         (uses, demands)
@@ -264,45 +202,22 @@ mod tests {
         assert_eq!([0, 5, 45].map(|ms| waits(ms).map_or(0, |share| share.of(1_000))), [500, 666, 909]);
     }
 
+    /// An eighth of the news: 8 ms of wait count for 1 ms. The window of 1000 lasts 5 ms.
     #[test]
-    fn a_link_whose_mpdus_are_lost_takes_less() {
-        let at = |us: u64| Instant::ZERO + Duration::from_micros(us);
-        let mut uses = Uses::default();
-        let send = |uses: &mut Uses, place: u8, acknowledged: u32| {
-            let (link, rate) = (LinkId(place), BitRate::from_bps(100_000_000));
-            let (access, until, mpdu) = (Duration::ZERO, Instant::ZERO, Bytes::new(125));
-            let sent = Sent { link, rate, mpdu, time: MS, access, until, mpdus: 10, demand: Duration::ZERO };
-            uses.on_sent(&sent);
-            uses.on_acknowledged(link, acknowledged);
-        };
-        for _ in 0..40 {
-            send(&mut uses, 0, 10);
-            send(&mut uses, 1, 5);
-        }
-        let takes = |place: u8| uses.first_here(at(0), LinkId(place), 90, |_| Duration::ZERO);
-        assert_eq!([0, 1, 2].map(takes), [Some(60), Some(30), None]);
-    }
-
-    /// An eighth of the news: of ten MPDUs five came once, and then each PPDU waited for 8 ms.
-    #[test]
-    fn means_take_an_eighth_of_what_is_new() {
-        let mut uses = Uses::default();
+    fn a_wait_counts_for_an_eighth_unless_the_link_has_left_what_there_was() {
         let sent = |place: u8, demand: Duration| {
-            let (access, until, mpdu) = (Duration::ZERO, Instant::ZERO, Bytes::new(125));
             let rate = BitRate::from_bps(100_000_000);
-            Sent { link: LinkId(place), rate, mpdu, time: MS, access, until, mpdus: 10, demand }
+            Sent { link: LinkId(place), rate, mpdu: Bytes::new(125), time: MS, demand }
         };
-        for (place, acknowledged) in [(0, 10), (1, 5)] {
-            uses.on_sent(&sent(place, Duration::ZERO));
-            uses.on_acknowledged(LinkId(place), acknowledged);
-            uses.on_sent(&sent(place, MS));
-        }
-        // 1024 and 7/8 of it with half of an eighth, 960.
-        let takes = |place: u8| uses.first_here(Instant::ZERO, LinkId(place), 1_984, |_| MS);
-        assert_eq!([0, 1].map(takes), [Some(1_024), Some(960)]);
-        // 9 ms of demand for a PPDU of 1 ms: a wait of 8 ms, of which an eighth is 1 ms. The window of 1000 lasts 5 ms.
-        uses.on_sent(&sent(1, MS * 10));
-        let share = uses.share(LinkId(0), 1_000, |_| MS * 10).unwrap();
-        assert_eq!(share.of(1_000), 545, "1 / (1 + 5/6)");
+        let share = |leaves: bool| {
+            let mut uses = Uses::default();
+            [0, 1].into_iter().for_each(|place| uses.on_sent(&sent(place, MS)));
+            if leaves {
+                uses.on_left(LinkId(1), MS * 9);
+            }
+            uses.on_sent(&sent(1, MS * 10));
+            uses.share(LinkId(0), 1_000, |_| MS * 10).unwrap().of(1_000)
+        };
+        assert_eq!([false, true].map(share), [545, 500], "1 / (1 + 5/6), and half");
     }
 }

@@ -8,6 +8,7 @@ use super::category::{AccessCategory, TIDS};
 use super::config::{AgreementSetup, EdcaConfig, RequestLink};
 use super::coupling::{Coupling, Room};
 use super::emlsr::{Emlsr, OneRadio};
+use super::expectation::{Accesses, Deliveries};
 use super::frames::{Mpdu, Ppdu, SEQUENCES, after, ahead};
 use super::kinds::Kinds;
 use super::link::{LinkId, Links};
@@ -62,10 +63,10 @@ pub(super) struct TrafficQueue<P> {
     is_put: bool,
     /// Whether a packet more changes something though its category is at work: for a link, or another category.
     is_told: bool,
-    /// Whether a link leaves to others what they deliver before.
-    leaves: bool,
     /// The use that it makes of links that share its window; `None`: no two of them send at once.
-    uses: Option<Box<Uses>>,
+    pub(super) uses: Option<Box<Uses>>,
+    /// Its expectation of each link, where a link leaves to others what they deliver before.
+    pub(super) deliveries: Option<Box<Deliveries>>,
 }
 
 impl<P: Packet + Copy> TrafficQueue<P> {
@@ -165,8 +166,10 @@ pub(super) struct Traffic<P> {
     idle: [Links; AccessCategory::COUNT],
     /// The time in which each link had something to send.
     demands: Vec<Demand>,
+    /// The accesses of each link, where one leaves to others what they deliver before.
+    pub(super) accesses: Option<Box<Accesses>>,
     /// The queues of each category.
-    by_category: [Vec<QueueId>; AccessCategory::COUNT],
+    pub(super) by_category: [Vec<QueueId>; AccessCategory::COUNT],
     /// MSDUs of each category that wait or are not acknowledged yet.
     counts: [u32; AccessCategory::COUNT],
     limit: u32,
@@ -196,6 +199,7 @@ impl<P: Packet + Copy> Traffic<P> {
             coupling: None,
             idle: [Links::default(); AccessCategory::COUNT],
             demands: Vec::new(),
+            accesses: None,
             by_category: [const { Vec::new() }; AccessCategory::COUNT],
             counts: [0; AccessCategory::COUNT],
             limit: config.queue_limit,
@@ -222,6 +226,9 @@ impl<P: Packet + Copy> Traffic<P> {
     pub fn share(&mut self, device: Address, (link, tids): (LinkId, u8), traits: PeerTraits) {
         let has_one_awake = self.awake.is_some();
         let traits = PeerTraits { is_single: traits.is_single || has_one_awake, ..traits };
+        if traits.allocation == Allocation::Expected {
+            self.accesses.get_or_insert_default();
+        }
         self.peers.reach(device, traits).add_link(link, tids);
         if let Some(awake) = &mut self.awake {
             awake.add_link(link);
@@ -284,10 +291,13 @@ impl<P: Packet + Copy> Traffic<P> {
         }
     }
 
-    /// This number of MPDUs of a queue was acknowledged in answer to a PPDU on a link.
-    pub fn on_served(&mut self, id: QueueId, link: LinkId, mpdus: u32) {
-        if let Some(uses) = &mut self.queue_mut(id).uses {
-            uses.on_acknowledged(link, mpdus);
+    /// The window of a queue moves past everything that is done.
+    #[inline]
+    pub fn advance(&mut self, now: Instant, id: QueueId) {
+        let queue = self.queue_mut(id);
+        queue.originator.advance();
+        if let Some(deliveries) = &mut queue.deliveries {
+            deliveries.on_moved(now, queue.originator.start());
         }
     }
 
@@ -393,16 +403,14 @@ impl<P: Packet + Copy> Traffic<P> {
             uses.on_sent(sent);
         }
     }
+    /// Whether a link leaves to others what they deliver before.
+    #[inline]
+    pub fn leaves(&self) -> bool {
+        self.accesses.is_some()
+    }
     /// The share of a link in the window of a queue.
     pub fn share_of(&self, now: Instant, id: QueueId, link: LinkId) -> Option<Share> {
         self.queue(id).uses.as_ref()?.share(link, self.queue(id).originator.window(), |link| self.demand(now, link))
-    }
-
-    /// Number of the MPDUs of a queue that a link delivers before others could, where it leaves those to them.
-    pub fn first_here(&self, now: Instant, id: QueueId, link: LinkId) -> Option<u32> {
-        let queue = self.queue(id);
-        let uses = queue.uses.as_ref().filter(|_| queue.leaves)?;
-        uses.first_here(now, link, queue.waiting.len() as u32, |link| self.demand(now, link))
     }
 
     /// Whether a link that was idle has something to send now, or has become blind, or can hear again.
@@ -504,6 +512,7 @@ impl<P: Packet + Copy> Traffic<P> {
         let is_put = is_wanted && peer.is_some_and(|peer| peer.allocator.is_some());
         let has_one = self.radio.is_some() || self.awake.is_some();
         let has_several = is_wanted && !has_one && peer.is_some_and(Peer::receives_on_several);
+        let leaves = peer.is_some_and(|peer| peer.traits.allocation == Allocation::Expected);
         self.by_category[AccessCategory::of_priority(tid).index()].push(QueueId(self.queues.len() as u16));
         self.queues.push(TrafficQueue {
             to,
@@ -519,8 +528,8 @@ impl<P: Packet + Copy> Traffic<P> {
             request_link,
             is_put,
             is_told: is_put || !has_qos,
-            leaves: peer.is_some_and(|peer| peer.traits.allocation == Allocation::Expected),
             uses: has_several.then(Box::default),
+            deliveries: (has_several && leaves).then(Box::default),
         });
     }
 
@@ -625,7 +634,8 @@ impl<P: Packet + Copy> Traffic<P> {
     /// The queue of a category that has waited longest and may send on a link at a time.
     pub fn next(&self, category: AccessCategory, link: LinkId, at: Instant) -> Option<QueueId> {
         let has_room = |id: QueueId| self.coupling.is_none() || !matches!(self.room(id, link, at), Room::Wait(_));
-        let is_ready = |id: &QueueId| self.queue(*id).can_send(link) && has_room(*id);
+        let is_left = |id: QueueId| self.leaves() && self.leaves_all(at, id, link);
+        let is_ready = |id: &QueueId| self.queue(*id).can_send(link) && has_room(*id) && !is_left(*id);
         let ready = self.by_category[category.index()].iter().copied().filter(is_ready);
         ready.min_by_key(|id| self.queue(*id).rank())
     }

@@ -67,7 +67,11 @@ impl World<'_> {
         match &spec.changes[change.index()].what {
             ChangeKind::RadioUp { node, radio, up } => {
                 let radio = self.radio_map.id((*node, *radio));
-                self.host.medium.set_up(radio, *up);
+                // A reception under way has no end: what waits for it goes on.
+                if self.host.medium.set_up(radio, *up) {
+                    let input = if *up { MacInput::Busy } else { MacInput::Idle };
+                    self.ports.radios[radio].step(Some(input), &mut self.host);
+                }
                 self.on_radio(radio, *up);
             }
             ChangeKind::RadioBer { node, radio, ber } => {

@@ -255,10 +255,13 @@ impl Medium {
         }
     }
 
-    /// Switches a radio on or off: off, it neither sends nor hears.
-    pub fn set_up(&mut self, radio: RadioId, is_up: bool) {
-        self.radios[radio].is_up = is_up;
-        self.radios[radio].lock = None;
+    /// Switches a radio on or off: off, it neither sends nor hears. Returns whether it senses energy that it did not
+    /// sense before, or no longer does.
+    pub fn set_up(&mut self, radio: RadioId, is_up: bool) -> bool {
+        let state = &mut self.radios[radio];
+        let is_other = state.is_up != is_up;
+        (state.is_up, state.lock) = (is_up, None);
+        is_other && state.is_busy
     }
 
     /// Changes how a radio's receptions fail.

@@ -43,6 +43,32 @@ fn what_no_device_can_be_is_refused_with_the_remedy() {
     assert_eq!(spec(&apart).multi_link_trunks().count(), 2);
 }
 
+/// An agreement is for all links: its window is the least of their radios, whichever has it.
+#[test]
+fn unlike_links_have_the_least_window() {
+    let with = |radio: &str| {
+        let radios = format!("radios = [36, {{ name = \"ch40\", channel = 40, {radio} }}, 44]");
+        let spec = spec(&text("802.11be", "", "").replacen("radios = [36, 40, 44]", &radios, 1));
+        let aggregations = spec.nodes.iter().flat_map(|node| &node.radios).map(|radio| match &radio.mac {
+            Mac::Edca(config) => (config.aggregation.window, config.aggregation.ampdu_frames),
+            _ => panic!("no EDCA"),
+        });
+        aggregations.collect::<Vec<_>>()
+    };
+    assert!(with("width = \"20 MHz\"").iter().all(|one| *one == (1_024, 1_024)));
+    assert!(with("standard = \"802.11ax\"").iter().all(|one| *one == (256, 256)));
+    let short = with("block_ack_window = 64, ampdu_frames = 20");
+    assert!(short.iter().all(|one| one.0 == 64) && short[1].1 == 20 && short[0].1 == 64, "{short:?}");
+}
+
+#[test]
+fn what_is_expected_first_is_asked_for_first() {
+    let requests = |keys: &str| spec(&text("802.11be", keys, "")).multi_link_trunks().next().unwrap().request_link;
+    assert_eq!(requests(""), RequestLink::OfData);
+    assert_eq!(requests("allocation = \"expected\""), RequestLink::Any);
+    assert_eq!(requests("allocation = \"expected\"\nrequest_link = \"data\""), RequestLink::OfData);
+}
+
 #[test]
 fn links_on_channels_that_overlap_are_refused() {
     // 36 and 44 are in one channel of 80 MHz, 52 is in the next.

@@ -4,7 +4,7 @@ use super::{mapping, mode, radios};
 use crate::scenario::reader::{self, Foreign, View};
 use crate::scenario::schema::between;
 use crate::scenario::spec::{Mac, MultiLinkTrunk, Node, Trunk};
-use airbraid_mac::edca::{RequestLink, WINDOW_MAX, window_max};
+use airbraid_mac::edca::{Allocation, RequestLink, WINDOW_MAX, window_max};
 use std::sync::Arc;
 
 /// Keys that only a trunk above the MAC has.
@@ -27,10 +27,10 @@ pub(super) fn read(
     let between = ends.unwrap_or_default();
     let mode::Modes { emlsr, single, pairs, medium_sync } = mode::read(view, between, (nodes, &members), counts);
     let has_one_awake = single.iter().any(Option::is_some);
-    let request_link = request_link(view, has_one_awake);
+    let allocation = mapping::allocation(view);
+    let request_link = request_link(view, has_one_awake, allocation);
     let radio = |member: &[usize; 2]| nodes[between[0]].radios[member[0]].name.clone();
     let tids = mapping::tids(view, &members.iter().map(radio).collect::<Vec<_>>());
-    let allocation = mapping::allocation(view);
     if has_one_awake {
         mode::over_any_link(view, allocation, &tids);
     }
@@ -55,8 +55,11 @@ pub(super) fn read(
 }
 
 /// The link on which an end asks for a block acknowledgement.
-fn request_link(view: &View<'_>, has_one_awake: bool) -> RequestLink {
+fn request_link(view: &View<'_>, has_one_awake: bool, allocation: Allocation) -> RequestLink {
     let words = [("data", RequestLink::OfData), ("any", RequestLink::Any)];
+    if !has_one_awake && allocation == Allocation::Expected {
+        return view.choice("request_link", &words, RequestLink::Any, "what is expected first goes first");
+    }
     if !has_one_awake {
         return view.choice("request_link", &words, RequestLink::OfData, "the link of the data");
     }
@@ -134,11 +137,18 @@ fn window(view: &View<'_>, between: [usize; 2], members: &[[usize; 2]], nodes: &
     Some(window.clamp(1, longest) as u16)
 }
 
-/// The radios of a trunk get the window that it gives.
+/// The radios of a trunk get the window that it gives, or else the least of theirs: an agreement is for all links.
 pub(super) fn set_window(trunk: &MultiLinkTrunk, nodes: &mut [Node]) {
-    let Some(window) = trunk.window else { return };
+    let own = |(node, radio): (usize, usize)| match &nodes.get(node)?.radios[radio].mac {
+        Mac::Edca(config) => Some(config.aggregation.window),
+        _ => None,
+    };
+    let Some(window) = trunk.window.or_else(|| radios_of(trunk).filter_map(own).min()) else { return };
     for (node, radio) in radios_of(trunk) {
-        if let Some(Mac::Edca(config)) = nodes.get_mut(node).map(|node| &mut Arc::make_mut(&mut node.radios[radio]).mac)
+        let radio = nodes.get_mut(node).map(|node| &mut node.radios[radio]);
+        let is_other = |mac: &Mac| matches!(mac, Mac::Edca(config) if config.aggregation.window != window);
+        if let Some(radio) = radio.filter(|radio| is_other(&radio.mac))
+            && let Mac::Edca(config) = &mut Arc::make_mut(radio).mac
         {
             let aggregation = &mut config.aggregation;
             if aggregation.ampdu_frames == u32::from(aggregation.window) {
