@@ -14,7 +14,7 @@ SKIPPED := $(abspath $(OUT))/skipped
         bench bench-peers bench-lab bench-tunnel bench-datapath \
         bench-strangers bench-python map mutants claims pages \
         rows rows-full rows-renew rows-documents python-lock dist same-bytes emulate packages test-packages wheels site \
-        install uninstall picture tools test-tools python-tools package-tools clean
+        install uninstall picture tools test-tools python-tools dist-tools package-tools clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ test-tools:
 
 python-tools:
 	@scripts/tools.sh build python
+
+dist-tools:
+	@scripts/tools.sh build dist
 
 package-tools:
 	@scripts/tools.sh build python package
@@ -165,14 +168,14 @@ uninstall: ## Remove what `make install` has installed
 	@scripts/install.sh --uninstall
 
 # What a release has. DIST names architectures: x86_64 aarch64 armv7.
-dist: python-tools ## Static binaries, archives, checksums and their contents as CycloneDX, in out/dist (DIST=x86_64)
+dist: dist-tools ## Static binaries, archives, checksums and their contents as CycloneDX, in out/dist (DIST=x86_64)
 	@scripts/dist.sh $(OUT)/dist $(DIST)
 
-same-bytes: python-tools ## Builds out/dist once more, in another folder: are the bytes equal?
+same-bytes: dist-tools ## Builds out/dist once more, in another folder: are the bytes equal?
 	@scripts/same_bytes.sh $(OUT)/dist $(DIST)
 
-emulate: package-tools ## Runs each binary of out/dist on its architecture, emulated
-	@scripts/emulate.sh $(OUT)/dist
+emulate: package-tools ## Runs each binary of out/dist on its architecture, by qemu where that is another
+	@scripts/emulate.sh $(OUT)/dist $(DIST)
 
 packages: package-tools ## Debian packages and container images of the binaries in out/dist
 	@scripts/packages.sh $(OUT)/dist $(OUT)
