@@ -27,8 +27,8 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || 
 export SOURCE_DATE_EPOCH
 build=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 export CARGO_TARGET_DIR=$build
-# The sources of the standard library, where the toolchain has them: rustup's rust-src, Debian's rust-web-src.
-library=$(realpath -m "$(rustc --print sysroot)/lib/rustlib/src/rust")
+# shellcheck source=scripts/standard_library.sh
+. scripts/standard_library.sh
 
 # The compiler of all targets, in an environment of its own.
 environment() {
@@ -51,22 +51,6 @@ flags() {
     export RUSTFLAGS CFLAGS CARGO_INCREMENTAL=0
 }
 
-# usage: has_library TARGET: whether there is a standard library for it, or its sources; rustup is asked for both.
-has_library() {
-    if is_built "$1" || has_sources; then return; fi
-    command -v rustup >/dev/null || return
-    echo "dist.sh: asking rustup for the standard library of $1, or its sources" >&2
-    timeout 600 rustup target add "$1" >/dev/null 2>&1 || timeout 600 rustup component add rust-src >/dev/null 2>&1 || true
-    is_built "$1" || has_sources
-}
-
-# Whether there are sources of the standard library, of the compiler's version: Debian's sources say theirs.
-has_sources() {
-    local said=$library/src/version
-    [ -f "$library/library/Cargo.lock" ] || return
-    [ ! -f "$said" ] || [ "$(cat "$said")" = "$(rustc --version | cut -d ' ' -f 2)" ]
-}
-
 # usage: lacking: names what is not built, and what mends it.
 lacking() {
     local one
@@ -79,9 +63,6 @@ This Rust is $(rustc --version), in $(rustc --print sysroot). One of these mends
 HELP
 }
 
-# usage: is_built TARGET: whether the toolchain has a standard library for it.
-is_built() { [ -d "$(rustc --print target-libdir --target "$1")" ]; }
-
 # usage: archive FOLDER FILE: equal bytes for equal files.
 archive() {
     find "$1" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
@@ -91,17 +72,10 @@ archive() {
 
 # usage: compile TRIPLE FEATURE...: the command, in $build/TRIPLE/dist.
 compile() {
-    local triple=$1 std=() more=() own=$RUSTFLAGS
+    local triple=$1 options=() variables=()
     shift
-    # A library that is not there is built like the rest; Cargo takes that option from nightly toolchains alone otherwise.
-    # Its start files are the linker's, too.
-    if ! is_built "$triple"; then
-        std=("-Zbuild-std=std,panic_unwind")
-        more=(RUSTC_BOOTSTRAP=1)
-        own+=" -Clink-self-contained=no"
-    fi
-    env "${more[@]}" RUSTFLAGS="$own" cargo zigbuild --profile dist --locked --package airbraid-cli --target "$triple" \
-        "${std[@]}" "$@"
+    of_sources "$triple"
+    env "${variables[@]}" cargo zigbuild --profile dist --locked --package airbraid-cli --target "$triple" "${options[@]}" "$@"
 }
 
 # usage: talker NAME VARIANT: a program that runs here and writes manual and completions, which are the same everywhere.
