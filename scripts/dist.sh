@@ -129,6 +129,6 @@ for one in "${buildable[@]}"; do one "$one"; done
 scripts/sbom.py --version "$version" --time "$SOURCE_DATE_EPOCH" >"$out/airbraid-$version.cdx.json"
 (cd "$out" && sha256sum airbraid* >SHA256SUMS)
 (cd "$out" && du --apparent-size -b -- * | awk '{ printf "%10.2f MB  %s\n", $1 / 1e6, $2 }')
-for one in "${large[@]}"; do echo "dist.sh: $one is too large: ${limit[${one%%-[0-9]*}]} MB" >&2; done
+for one in "${large[@]}"; do echo "dist.sh: $one has more than ${limit[${one%%-[0-9]*}]} MB" >&2; done
 if [ ${#missing[@]} -gt 0 ]; then echo "dist.sh: not built: ${missing[*]}, as said at the beginning" >&2; fi
 [ ${#missing[@]} -eq 0 ] && [ ${#large[@]} -eq 0 ]
