@@ -17,7 +17,6 @@ trap 'rm -rf "$tree"' EXIT
 chmod 755 "$tree"
 
 DESTDIR=$tree PREFIX=/usr "$root/scripts/install.sh" "$airbraid" "$talker" >/dev/null
-strip --strip-unneeded "$tree/usr/bin/airbraid" 2>/dev/null || true
 doc=$tree/usr/share/doc/airbraid
 # dpkg has the list of files, and the licences are in `copyright`.
 rm -r "$tree/usr/share/airbraid/installed" "$doc"/LICENSE-*

@@ -8,8 +8,7 @@ rm -rf "$out"
 mkdir -p "$out"
 for scenario in one_channel three_channels; do
     "$airbraid" run "scenarios/examples/$scenario.toml" --out "$out/$scenario"
-    "$airbraid" run "scenarios/examples/$scenario.toml" --json >"$out/$scenario.json"
     echo
 done
 echo "Plots: $out/one_channel/plot.svg, $out/three_channels/plot.svg"
-echo "The same facts as JSON: $out/one_channel.json, $out/three_channels.json"
+echo "The same facts as JSON: $out/one_channel/summary.json, $out/three_channels/summary.json"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Python package: its environment, its wheel, its tests.
-# usage: scripts/python.sh environment | wheel | wheels | test | bench | notebooks | lock | site OUT [OPTION]...
+# usage: scripts/python.sh environment | wheel | wheels [TARGET]... | test | bench | notebooks | lock | site OUT [OPTION]...
 # AIRBRAID names the command that the tests compare with; PROFILE is how the wheel is built; CARGO_TARGET_DIR is cargo's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -33,16 +33,24 @@ wheel() {
 
 # A wheel for each architecture and C library, by the compiler that `make dist` uses: abi3, for every Python from 3.11 on.
 wheels() {
-    local triple policy
+    local triple policy options variables missing=()
+    # shellcheck source=scripts/standard_library.sh
+    . scripts/standard_library.sh
     "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement packaging/dist/requirements.txt
     rm -rf "$wheels"
-    for triple in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-musl; do
-        if [ ! -d "$(rustc --print target-libdir --target "$triple")" ]; then rustup target add "$triple"; fi
+    [ $# -gt 0 ] || set -- x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-musl
+    for triple in "$@"; do
+        if ! has_library "$triple"; then missing+=("$triple"); continue; fi
         case $triple in *-musl) policy=musllinux_1_2 ;; *) policy=manylinux_2_17 ;; esac
-        PATH=$venv/bin:$PATH "$venv/bin/maturin" build --quiet --profile dist --locked --zig --target "$triple" \
-            --compatibility "$policy" --out "$wheels"
+        of_sources "$triple"
+        env "${variables[@]}" PATH="$venv/bin:$PATH" "$venv/bin/maturin" build --quiet --profile dist --locked --zig \
+            --target "$triple" --compatibility "$policy" --out "$wheels" "${options[@]}"
     done
     ls "$wheels"/*.whl
+    if [ ${#missing[@]} -gt 0 ]; then
+        echo "python.sh: not built, for want of a standard library (rustup target add, rust-src, or Debian's rust-web-src): ${missing[*]}" >&2
+        return 1
+    fi
 }
 
 # The site, by mdBook.
@@ -85,7 +93,7 @@ case ${1:-} in
         ;;
     wheels)
         environment
-        wheels
+        wheels "${@:2}"
         ;;
     site)
         site "${@:2}"

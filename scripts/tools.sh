@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a step needs from Debian's packages (as root or by sudo), or says exactly what to install.
-# usage: scripts/tools.sh build [test] [browser] [python] [package] [ns2] [picture]
+# usage: scripts/tools.sh build [test] [browser] [python] [dist] [package] [ns2] [picture]
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -18,7 +18,7 @@ for step in "$@"; do
         build) wanted+=(cc ld) ;;
         test) wanted+=(tshark iperf3 curl ip ethtool ping python3 nft sysctl shellcheck) ;;
         browser) wanted+=(chromium npm) ;;
-        python) wanted+=(python3) ;;
+        python | dist) wanted+=(python3) ;;
         package) wanted+=(lintian mmdebstrap qemu-aarch64-static skopeo busybox) ;;
         ns2) wanted+=(ns) ;;
         picture) wanted+=(rsvg-convert) ;;
@@ -37,6 +37,9 @@ has_rust() {
 # Of the rustup that somebody uses, nothing is installed over.
 has_rustup() { command -v rustup >/dev/null 2>&1; }
 
+# usage: is_debians: whether the Rust that is used is the one of the security suite.
+is_debians() { has_rust && [ "$(rustc --print sysroot)" = /usr ] && [ -e /usr/share/doc/rustc-web ]; }
+
 missing=()
 for command in "${wanted[@]}"; do
     command -v "$command" >/dev/null 2>&1 || missing+=("${package[$command]}")
@@ -45,7 +48,7 @@ done
 if [ -e /etc/debian_version ] && [ ! -e /usr/include/stdio.h ]; then missing+=(libc6-dev); fi
 
 # Debian's python3 has no pip and no environments without this package.
-if [[ " $* " == *" python "* ]] && ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then missing+=(python3-venv); fi
+if [[ " $* " =~ " python "|" dist " ]] && ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then missing+=(python3-venv); fi
 
 # Debian's own Rust is old; its security suite keeps one for browsers that is new. Cargo fetches crates over TLS.
 rust=()
@@ -53,7 +56,13 @@ if ! has_rust && ! has_rustup; then
     rust=(rustc-web cargo-web)
     [ -e /etc/ssl/certs/ca-certificates.crt ] || rust+=(ca-certificates)
     [[ " $* " == *" test "* ]] && rust+=(rust-web-clippy rustfmt-web)
+    [[ " $* " == *" dist "* ]] && rust+=(rust-web-src)
     if command -v apt-get >/dev/null 2>&1; then missing+=("${rust[@]}"); fi
+fi
+
+# Static binaries need a standard library that Debian's Rust has as sources alone: of the compiler's version, so all are named.
+if [[ " $* " == *" dist "* ]] && is_debians && [ ! -e /usr/lib/rustlib/src/rust/library/Cargo.lock ]; then
+    missing+=(rustc-web cargo-web rust-web-src)
 fi
 
 if [ ${#missing[@]} -gt 0 ]; then

@@ -1,5 +1,8 @@
 //! Packages: versions that agree, an installation that leaves nothing, the same bytes each time.
 
+#[path = "../src/skip.rs"]
+mod skip;
+
 use airbraid_tests::{binary, root};
 use serde_json::Value;
 use std::fs;
@@ -63,6 +66,81 @@ fn the_release_is_what_make_dist_makes() {
     let runs: Vec<&str> = workflow.lines().filter_map(|line| line.trim().strip_prefix("- run: ")).collect();
     assert_eq!(runs.len(), 2, "{runs:?}");
     assert!(runs[0] == "make dist" && runs[1].starts_with("gh release create"), "{runs:?}");
+}
+
+/// A toolchain of shell scripts: compiler, Cargo, and a Python that fails, at which a release begins to be built.
+fn toolchain(place: &Place, version: &str) -> PathBuf {
+    let (bin, system) = (place.0.join("bin"), place.0.join("system"));
+    fs::create_dir_all(&bin).unwrap();
+    let rustc = format!(
+        "case $* in *sysroot*) echo {0} ;; *libdir*) echo {0}/none ;; *) echo 'rustc {version} (a fake)' ;; esac",
+        system.display()
+    );
+    for (name, text) in [("rustc", rustc.as_str()), ("rustup", "exit 7"), ("cargo", "exit 8"), ("python3", "exit 9")] {
+        let path = bin.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        done(Command::new("chmod").arg("755").arg(path));
+    }
+    bin
+}
+
+/// The exit status of `scripts/dist.sh`, and the text that it printed as errors.
+fn dist(place: &Place, bin: &Path, architecture: &str) -> (Option<i32>, String) {
+    let mut command = Command::new("scripts/dist.sh");
+    command.arg(place.0.join("out")).arg(architecture).current_dir(root());
+    command.env("CARGO_TARGET_DIR", place.0.join("target"));
+    let output = command.env("PATH", format!("{}:/usr/bin:/bin", bin.display())).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_release_without_a_standard_library_is_refused_with_what_mends_it() {
+    let place = Place::new("dist");
+    let bin = toolchain(&place, "1.96.0");
+    let (status, said) = dist(&place, &bin, "sparc");
+    assert!(status == Some(2) && said.contains("no 'sparc'"), "{status:?} {said}");
+    let (status, said) = dist(&place, &bin, "aarch64");
+    assert_eq!(status, Some(1), "{said}");
+    for word in ["aarch64-unknown-linux-musl", "rustup target add", "rust-web-src", "1.96.0"] {
+        assert!(said.contains(word), "{word} is missing: {said}");
+    }
+    // Sources of another version do not compile; those of the compiler's are taken.
+    let sources = place.0.join("system/lib/rustlib/src/rust");
+    fs::create_dir_all(sources.join("library")).unwrap();
+    fs::create_dir_all(sources.join("src")).unwrap();
+    fs::write(sources.join("library/Cargo.lock"), "").unwrap();
+    fs::write(sources.join("src/version"), "1.95.0\n").unwrap();
+    assert_eq!(dist(&place, &bin, "aarch64").0, Some(1));
+    fs::write(sources.join("src/version"), "1.96.0\n").unwrap();
+    assert_eq!(dist(&place, &bin, "aarch64").0, Some(9), "the build did not begin");
+    assert!(!place.0.join("out").exists());
+}
+
+#[test]
+fn nothing_is_compared_or_emulated_before_it_is_built() {
+    let place = Place::new("nothing");
+    for script in ["scripts/same_bytes.sh", "scripts/emulate.sh"] {
+        let output = Command::new(script).arg(&place.0).current_dir(root()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("make dist"), "{script}: {said}");
+    }
+}
+
+#[test]
+fn the_bond_that_every_binary_is_tried_with_comes_up_and_goes() {
+    if !Path::new("/dev/net/tun").exists() || done(Command::new("id").arg("-u")).trim() != "0" {
+        return skip::skip("the bond of emulate.sh", "it needs root and /dev/net/tun");
+    }
+    let place = Place::new("bond");
+    let bond = |program: &Path| {
+        let mut command = Command::new("unshare");
+        command.args(["--net", "scripts/emulate.sh", "--bond"]).arg(place.0.join("site"));
+        command.arg(format!("packaging-{}", std::process::id())).arg(program).current_dir(root());
+        command.output().unwrap()
+    };
+    let output = bond(&binary());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(!bond(Path::new("/bin/false")).status.success(), "a program that does nothing passes");
 }
 
 #[test]
