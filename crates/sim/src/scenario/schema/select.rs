@@ -25,10 +25,14 @@ pub(super) fn read(trunk: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], n
     let view = trunk.sub("select");
     let few = members.len() <= usize::from(PortSet::PORTS);
     view.require(few, "", || "too many members to choose among".to_owned(), "at most 32");
-    let radios = members.iter().flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])]);
-    let is_dcf = radios.into_iter().all(|(node, radio)| matches!(nodes[node].radios[radio].mac, Mac::Dcf(_)));
-    let message = || "it is told by DCF what became of each frame".to_owned();
-    view.require(is_dcf, "", message, "take away `mac` from the radios, or `select` from the trunk");
+    let radios: Vec<&Mac> = members
+        .iter()
+        .flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])])
+        .map(|(node, radio)| &nodes[node].radios[radio].mac)
+        .collect();
+    let tells = radios.iter().all(|mac| matches!(mac, Mac::Dcf(_) | Mac::Edca(_)));
+    let message = || "it is told by DCF or EDCA what became of each frame".to_owned();
+    view.require(tells, "", message, "take away `mac` from the radios, or `select` from the trunk");
     let threshold = db(&view, "threshold", MilliDb(25_000), PAPER);
     let thresholds = [threshold, db(&view, "threshold_real_time", threshold, "that of all other traffic")];
     let select = Select {
@@ -37,6 +41,9 @@ pub(super) fn read(trunk: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], n
         is_failing_over: view.flag("fail_over", true, OURS),
         overhead: if view.flag("seal", false, "in the clear") { SEALED } else { Bytes::ZERO },
     };
+    let message = || "no radio would give back a packet: MPDUs of A-MPDUs are sent again without limit".to_owned();
+    let help = "give the radios a `block_ack_retry_limit`, such as 20, or write fail_over = false";
+    view.require(!(select.is_failing_over && radios.iter().any(|mac| mac.keeps_mpdus())), "fail_over", message, help);
     view.finish();
     Some(select)
 }
@@ -57,7 +64,7 @@ fn policy(view: &View<'_>) -> Policy {
         );
         libm::round(read.get() * 1_000.0) as u32
     };
-    Policy {
+    let policy = Policy {
         measure: view.choice("measure", &MEASURES, default.measure, PAPER),
         spread: spread(view),
         weight: share("weight", default.weight, OURS),
@@ -68,7 +75,20 @@ fn policy(view: &View<'_>) -> Policy {
         beacon: span("beacon", default.beacon, OURS),
         failures: view.count("failures", default.failures, OURS).max(1),
         queue: view.count("queue", default.queue as u32, OURS) as usize,
-    }
+    };
+    let message = || "a signal that has no weight is never learned".to_owned();
+    view.require(policy.weight > 0, "weight", message, "0.1 % at least; 100 % does not smooth");
+    let Policy { beacon, silence, .. } = policy;
+    let message = || {
+        format!("a beacon each {beacon}, and a member without any for {silence} is dead: all would be most of the time")
+    };
+    view.require(
+        beacon < silence,
+        "silence",
+        message,
+        "make `silence` longer than `beacon`: ten of them are the default",
+    );
+    policy
 }
 
 /// `"choose"`, or `{ within = 2.5 }`: all whose cost is at most this multiple of the best one's.
