@@ -25,12 +25,9 @@ pub(super) fn read(trunk: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], n
     let view = trunk.sub("select");
     let few = members.len() <= usize::from(PortSet::PORTS);
     view.require(few, "", || "too many members to choose among".to_owned(), "at most 32");
-    let radios: Vec<&Mac> = members
-        .iter()
-        .flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])])
-        .map(|(node, radio)| &nodes[node].radios[radio].mac)
-        .collect();
-    let tells = radios.iter().all(|mac| matches!(mac, Mac::Dcf(_) | Mac::Edca(_)));
+    let mut radios = members.iter().flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])]);
+    let mac = |(node, radio): (usize, usize)| &nodes[node].radios[radio].mac;
+    let tells = radios.clone().all(|at| matches!(mac(at), Mac::Dcf(_) | Mac::Edca(_)));
     let message = || "it is told by DCF or EDCA what became of each frame".to_owned();
     view.require(tells, "", message, "take away `mac` from the radios, or `select` from the trunk");
     let threshold = db(&view, "threshold", MilliDb(25_000), PAPER);
@@ -41,9 +38,13 @@ pub(super) fn read(trunk: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], n
         is_failing_over: view.flag("fail_over", true, OURS),
         overhead: if view.flag("seal", false, "in the clear") { SEALED } else { Bytes::ZERO },
     };
-    let message = || "no radio would give back a packet: MPDUs of A-MPDUs are sent again without limit".to_owned();
-    let help = "give the radios a `block_ack_retry_limit`, such as 20, or write fail_over = false";
-    view.require(!(select.is_failing_over && radios.iter().any(|mac| mac.keeps_mpdus())), "fail_over", message, help);
+    if let Some((node, radio)) = radios.find(|at| mac(*at).keeps_mpdus()).filter(|_| select.is_failing_over) {
+        let (node, radio) = (&nodes[node].name, &nodes[node].radios[radio].name);
+        let message =
+            format!("radio `{node}/{radio}` never gives back a packet: it sends MPDUs of A-MPDUs again without limit");
+        let help = "give it a `block_ack_retry_limit`, such as 20, or write fail_over = false";
+        view.complain("fail_over", Complaint::new(message, help));
+    }
     view.finish();
     Some(select)
 }

@@ -34,10 +34,13 @@ pub(super) fn read<'o>(
 fn given_back(view: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], nodes: &[Node], policy: &PaperPolicy) {
     let has_resends = matches!(policy.resequencer.method, Method::Fifo(Fifo { resends: 1.., .. }));
     let mut radios = members.iter().flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])]);
-    let keeps = radios.any(|(node, radio)| nodes[node].radios[radio].mac.keeps_mpdus());
-    let message = || "no radio would give back a packet: MPDUs of A-MPDUs are sent again without limit".to_owned();
-    let help = "give the radios a `block_ack_retry_limit`, such as 4, or leave `resends` out";
-    view.require(!(has_resends && keeps), "policy", message, help);
+    let keeper = radios.find(|(node, radio)| nodes[*node].radios[*radio].mac.keeps_mpdus());
+    let Some((node, radio)) = keeper.filter(|_| has_resends) else { return };
+    let (node, radio) = (&nodes[node].name, &nodes[node].radios[radio].name);
+    let message =
+        format!("radio `{node}/{radio}` never gives back a packet: it sends MPDUs of A-MPDUs again without limit");
+    let help = "give it a `block_ack_retry_limit`, such as 4, or leave `resends` out";
+    view.complain("policy", Complaint::new(message, help));
 }
 
 /// A radio must have space for all that the trunk gives it at once: one frame in service, the others in its queue.
