@@ -327,8 +327,8 @@ source = "greedy"
     assert!(goodput(&result, "up") > 7.5, "{} Mbit/s", goodput(&result, "up"));
 }
 
-/// Two saturated stations collide, block acknowledgements get lost, and the requests for them must come where data of the
-/// lowest format do.
+/// Two saturated stations collide, block acknowledgements get lost, and the requests for them must come where data of
+/// the lowest format do.
 #[test]
 fn rate_control_carries_both_directions_at_any_distance() {
     for distance in [4.0, 31.0, 52.0, 74.0] {

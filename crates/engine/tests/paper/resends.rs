@@ -1,5 +1,5 @@
-//! Packets that a member gives back go by another: beside the naive statement that all that was accepted arrives once and
-//! in order, whatever members give back.
+//! Packets that a member gives back go by another: beside the naive statement that all that was accepted arrives once
+//! and in order, whatever members give back.
 
 use crate::model::Packet;
 use airbraid_engine::trunk::Member;
@@ -133,7 +133,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     prop_oneof![
         10 => Just(Deed::Send),
         8 => (0usize..4, 0usize..8).prop_map(|(member, place)| Deed::Arrive(member, place)),
-        5 => (0usize..4, 0usize..8, prop::bool::weighted(0.2)).prop_map(|(m, place, come)| Deed::GiveBack(m, place, come)),
+        5 => (0usize..4, 0usize..8, prop::bool::weighted(0.2)).prop_map(|(m, place, c)| Deed::GiveBack(m, place, c)),
         2 => any::<bool>().prop_map(Deed::Marker),
         2 => (0u64..200).prop_map(Deed::Wait),
     ]

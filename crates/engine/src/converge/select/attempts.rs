@@ -18,7 +18,7 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// A frame has finished after so many transmissions \[thousandths\], without any observation that still counts.
+    /// A frame has finished after `transmissions` \[thousandths\], and no earlier observation counts.
     pub const fn first(at: Instant, transmissions: u64, is_delivered: bool) -> Self {
         Self { at, before: None, newest: (transmissions, 1), is_delivered }
     }

@@ -185,7 +185,7 @@ impl Way {
         self.attempts = Some(attempts);
     }
 
-    /// What was observed within the last `silence`.
+    /// Observations within the last `silence`.
     fn recent_attempts(&self, now: Instant, policy: &Policy) -> Option<Attempts> {
         self.attempts.filter(|attempts| now.saturating_since(attempts.at) < policy.silence)
     }

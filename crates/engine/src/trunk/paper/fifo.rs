@@ -6,8 +6,8 @@
 //! - every member that works has delivered something younger: nobody carries the hole's packet;
 //! - the sender reports that everything before a number has come or is lost.
 //!
-//! So it neither waits for a lost frame nor flushes while a member still tries. Where packets that a member gave up go by
-//! another (`resends`), what a member has lost may still come, and only the sender's reports count.
+//! So it neither waits for a lost frame nor flushes while a member still tries. Where packets that a member gave up go
+//! by another (`resends`), what a member has lost may still come, and only the sender's reports count.
 //! `docs/decisions/0005-fifo-resequencer.md` argues for it.
 
 use super::counts::PaperCounts;

@@ -1,5 +1,5 @@
-//! The rates of a radio as interface selection counts them: each with the SNR from which on most full frames arrive, and
-//! the cost of a frame beside its bits.
+//! The rates of a radio as interface selection counts them: each with the SNR from which on most full frames arrive,
+//! and the cost of a frame beside its bits.
 
 use super::mac::needed_snr;
 use crate::models::wifi::{Access, Aggregation, Sender, Sending};

@@ -30,7 +30,7 @@ pub(super) fn read<'o>(
     trunk
 }
 
-/// What goes by another member must be given up by its own.
+/// A packet that is to go by another member must be given up by its own.
 fn given_back(view: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], nodes: &[Node], policy: &PaperPolicy) {
     let has_resends = matches!(policy.resequencer.method, Method::Fifo(Fifo { resends: 1.., .. }));
     let mut radios = members.iter().flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])]);
