@@ -80,7 +80,7 @@ fn aggregated_rate(config: &EdcaConfig, vector: &Vector) -> BitRate {
     let limits = &config.aggregation;
     let function = &config.functions[AccessCategory::BestEffort.index()];
     let access = Access {
-        aifsn: u32::from(function.aifsn),
+        aifsn: function.aifsn,
         cw_min: function.cw_min,
         cw_max: function.cw_max,
         reset_at: config.retry_limit,
@@ -120,7 +120,7 @@ mod tests {
              band = \"5 GHz\"\nwidth = \"80 MHz\"\n{radio}\n[[node]]\nname = \"a\"\nposition = [\"0 m\", \"0 m\"]\n\
              radios = [36]\n"
         );
-        let spec = Scenario::parse("test.toml", &text).unwrap().resolve().unwrap();
+        let spec = Scenario::parse("test.toml", &text).unwrap().plan().unwrap().cells.swap_remove(0).spec;
         of(&spec.nodes[0].radios[0]).0
     }
 
