@@ -326,3 +326,19 @@ source = "greedy"
     assert_eq!(link.counts.dropped_queue, 0);
     assert!(goodput(&result, "up") > 7.5, "{} Mbit/s", goodput(&result, "up"));
 }
+
+/// Two saturated stations collide, block acknowledgements get lost, and the requests for them must come where data of
+/// the lowest format do.
+#[test]
+fn rate_control_carries_both_directions_at_any_distance() {
+    for distance in [4.0, 31.0, 52.0, 74.0] {
+        for control in ["minstrel", "ideal"] {
+            let (best, _) = beside_the_best(distance, "1.5 s", "", control);
+            let up = "[[flow]]\nname = \"up\"\nfrom = \"station\"\nto = \"ap\"\ntransport = { udp = \"1472 byte\" }\n\
+                      source = \"greedy\"\n";
+            let both = result(&(pair(distance, "1.5 s", &format!("rate_control = \"{control}\"")) + up));
+            let sum = goodput(&both, "down") + goodput(&both, "up");
+            assert!(sum >= 0.85 * best, "{control} at {distance} m: {sum} both ways, {best} one way");
+        }
+    }
+}

@@ -6,6 +6,7 @@ mod jkm;
 mod model;
 mod network;
 mod properties;
+mod resends;
 mod srr;
 mod transcripts;
 

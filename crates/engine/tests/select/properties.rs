@@ -60,6 +60,8 @@ struct Host {
     now: Instant,
     /// The packets in each port, its last arrival, and its failures in a row.
     ports: BTreeMap<u8, (VecDeque<Numbered>, Option<Instant>, u32)>,
+    /// The ports at which frames have finished at this instant, and whether any was delivered: an A-MPDU fails once.
+    finished: BTreeMap<u8, (Instant, bool)>,
     waiting: usize,
     delivered: Vec<u32>,
     dropped: Vec<u32>,
@@ -115,7 +117,8 @@ proptest! {
     fn nothing_is_lost_that_could_go_another_way(policy in policy(), deeds in prop::collection::vec(deed(), 1..150)) {
         let selector = Selector::new(policy, Stream::new(1, 0, "select"));
         let (ports, delivered, dropped) = (BTreeMap::new(), vec![], vec![]);
-        let mut host = Host { selector, now: Instant::ZERO, ports, waiting: 0, delivered, dropped };
+        let finished = BTreeMap::new();
+        let mut host = Host { selector, now: Instant::ZERO, ports, finished, waiting: 0, delivered, dropped };
         host.input(Some(Input::NeighbourAdded(PEER)));
         let mut offered = 0;
         for deed in deeds {
@@ -132,6 +135,7 @@ proptest! {
                 }
                 Deed::Remove(port) => {
                     let Some((held, _, _)) = host.ports.remove(&port) else { continue };
+                    host.finished.remove(&port);
                     host.input(Some(Input::PortRemoved(Port(port))));
                     for packet in held {
                         host.input(Some(Input::Returned(PEER, Port(port), packet)));
@@ -146,6 +150,7 @@ proptest! {
                     let Some(state) = host.ports.get_mut(&port) else { continue };
                     let Some(packet) = state.0.pop_front() else { continue };
                     state.2 = 0;
+                    host.finished.insert(port, (host.now, true));
                     host.delivered.push(packet.id);
                     // A frame that is acknowledged shows that failures are over.
                     host.input(Some(Input::Finished {
@@ -158,7 +163,11 @@ proptest! {
                 Deed::Fail(port) => {
                     let Some(state) = host.ports.get_mut(&port) else { continue };
                     let Some(packet) = state.0.pop_front() else { continue };
-                    state.2 += 1;
+                    let has_finished = host.finished.get(&port).filter(|(at, _)| *at == host.now);
+                    if has_finished.is_none() {
+                        state.2 += 1;
+                        host.finished.insert(port, (host.now, false));
+                    }
                     host.input(Some(Input::Finished {
                         neighbour: PEER,
                         port: Port(port),

@@ -167,7 +167,9 @@ fn silence_and_failures() {
     let mut scene = Scene::new(Policy { weight: 1_000, ..Policy::default() });
     let failed = || Input::Finished { neighbour: PEER, port: Port(0), attempts: 7, is_delivered: false };
     scene.heard(0, 30).at(600).heard(1, 20).packet().at(1_100).packet().at(1_200).heard(0, 30);
-    scene.input("lost", failed()).input("lost", failed()).input("lost", failed());
+    // Those of one instant are of one A-MPDU.
+    scene.input("lost", failed()).input("lost", failed()).at(1_201).input("lost", failed());
+    scene.at(1_202).input("lost", failed());
     scene.input("back comes 2", Input::Returned(PEER, Port(0), packet(2))).at(1_300).heard(0, 30).at(4_000).packet();
     scene.reads(
         "
@@ -179,8 +181,9 @@ fn silence_and_failures() {
         1200 heard on 0 at 30 dB: Bulk by [0], RealTime by [0]
         1200 lost: -
         1200 lost: -
-        1200 lost: Bulk by [1], RealTime by [1]
-        1200 back comes 2: port 1 sends 2
+        1201 lost: -
+        1202 lost: Bulk by [1], RealTime by [1]
+        1202 back comes 2: port 1 sends 2
         1300 heard on 0 at 30 dB: Bulk by [0], RealTime by [0]
         2300 select.silence: Bulk by [], RealTime by []
         4000 packet 3: -

@@ -232,7 +232,7 @@ impl EdcaConfig {
 
     /// The rate of what answers a frame sent in `vector`: the highest basic one that is not above its non-HT reference
     /// rate (10.6.6.5.2, 10.6.11).
-    pub(super) fn answer_rate(&self, vector: &Vector) -> Rate {
+    pub fn answer_rate(&self, vector: &Vector) -> Rate {
         let reference = match vector {
             Vector::NonHt(rate) if !rate.modulation.is_ofdm() => return self.dsss_answer_rate(*rate),
             Vector::NonHt(rate) => rate.bit_rate,

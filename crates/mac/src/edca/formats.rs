@@ -99,9 +99,9 @@ impl Formats {
         let family = &self.families[self.family(to)];
         (place - family.first) % family.whole
     }
-    /// The place of the highest format towards a peer.
-    pub fn highest(&self, to: Address) -> usize {
-        self.place(to, self.families[self.family(to)].whole - 1, 0)
+    /// The place of the lowest format towards a peer; without rate control there is only one.
+    pub fn lowest(&self, to: Address) -> usize {
+        self.place(to, 0, 0)
     }
     /// Number of times that the channel is halved towards a peer in any case.
     pub fn halvings(&self, to: Address) -> usize {

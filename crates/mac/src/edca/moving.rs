@@ -33,8 +33,10 @@ impl<P: Packet + Copy> Edca<P> {
         let Some(to) = self.traffic.first_peer().map(|device| self.planner.link.address(device)) else { return false };
         self.stop_counters(at);
         self.txop = Some(Txop::of_null(category));
-        let config = &self.planner.config;
-        let (rate, size) = (config.answer_rate(&config.data), config.data_header);
+        let (config, formats) = (&self.planner.config, &self.planner.formats);
+        // As a block acknowledgement request: rate control does not hear of it.
+        let lowest = &formats.grade(formats.lowest(to)).vector;
+        let (rate, size) = (config.answer_rate(lowest), config.data_header);
         let ack = config.answer_time(config.answer_rate(&Vector::NonHt(rate)), ACK_SIZE);
         let (airtime, nav) = (config.answer_time(rate, size), config.phy.sifs + ack);
         let null = self.planner.frame(FrameKind::Data, to, size, rate);

@@ -331,8 +331,9 @@ impl Planner {
         span: Option<Duration>,
     ) -> Option<Planned<P>> {
         let to = self.link.address(queue.to);
-        // It and its answer go at the rate of the answers to data in the highest format.
-        let grade = self.formats.highest(to);
+        // It and its answer go at the rate of the answers to data in the lowest format: rate control does not hear of
+        // them, and at a rate that is too high they would be sent for ever. mac80211 does the same.
+        let grade = self.formats.lowest(to);
         let rate = self.config.answer_rate(&self.formats.grade(grade).vector);
         let airtime = self.config.answer_time(rate, REQUEST_SIZE);
         let answer = Answer::BlockAck;

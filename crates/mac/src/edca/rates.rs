@@ -96,10 +96,25 @@ impl Grade {
         found.map_or_else(|| self.clone(), |mode| Self::new(config, Vector::Mode(mode), window))
     }
 
-    /// The formats of a station towards those that have `data` and a window with it: without rate control that one,
-    /// else all that are below it in MCS or streams, too, and it the last.
+    /// The formats of a station towards those that have `data` and a window with it.
     pub fn all(config: &EdcaConfig, data: &Vector, window: u16) -> Vec<Self> {
-        let vectors: Vec<Vector> = match (data, config.rate_control) {
+        config.data_formats(data).into_iter().map(|vector| Self::new(config, vector, window)).collect()
+    }
+
+    /// Cost of its frames, for comparing rates.
+    fn candidate(&self, config: &EdcaConfig) -> Candidate {
+        let phy = &config.phy;
+        let empty = config.data_time(&self.vector, Bytes::new(1));
+        let overhead = phy.sifs * 2 + phy.slot * ACCESS_SLOTS + self.block_ack_time + empty;
+        Candidate { overhead, mpdu: self.vector.rate().bit_rate.time_for(USUAL_MPDU) }
+    }
+}
+
+impl EdcaConfig {
+    /// The formats of data towards stations that have `data`: without rate control that one, else all that are below it
+    /// in MCS or streams, too, and it the last.
+    pub fn data_formats(&self, data: &Vector) -> Vec<Vector> {
+        match (data, self.rate_control) {
             (_, RateControl::Fixed) => vec![*data],
             (Vector::NonHt(highest), _) => {
                 let all: &[Rate] = if highest.modulation.is_ofdm() { &OFDM_RATES } else { &HR_DSSS_RATES };
@@ -112,16 +127,7 @@ impl Grade {
                     .flat_map(|streams| (0..=highest.mcs).map(move |mcs| Choice { mcs, streams, ..highest }));
                 choices.filter_map(|choice| Mode::new(choice).ok()).map(Vector::Mode).collect()
             }
-        };
-        vectors.into_iter().map(|vector| Self::new(config, vector, window)).collect()
-    }
-
-    /// Cost of its frames, for comparing rates.
-    fn candidate(&self, config: &EdcaConfig) -> Candidate {
-        let phy = &config.phy;
-        let empty = config.data_time(&self.vector, Bytes::new(1));
-        let overhead = phy.sifs * 2 + phy.slot * ACCESS_SLOTS + self.block_ack_time + empty;
-        Candidate { overhead, mpdu: self.vector.rate().bit_rate.time_for(USUAL_MPDU) }
+        }
     }
 }
 

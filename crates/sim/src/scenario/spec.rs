@@ -403,6 +403,13 @@ impl Mac {
             _ => None,
         }
     }
+    /// Whether it sends an MPDU of an A-MPDU again without limit, and never gives its packet back.
+    pub const fn keeps_mpdus(&self) -> bool {
+        match self {
+            Self::Edca(config) => config.aggregation.ampdu.is_some() && config.aggregation.retry_limit.is_none(),
+            _ => false,
+        }
+    }
     /// The PHY of 802.11; of EDCA that of its control frames.
     pub fn phy(&self) -> Option<&Phy> {
         match self {

@@ -2,8 +2,10 @@
 
 use super::frequency::Frequency;
 use super::schema::is_dsss;
-use super::spec::{Mac, Mobility, Node, Radio, Spec, Transport};
+use super::spec::{Mac, Mobility, Node, Radio, RadioTrunk, Spec, Transport};
 use crate::phy::Threshold;
+use airbraid_engine::converge::select::Spread;
+use airbraid_engine::trunk::paper::PaperPolicy;
 use airbraid_mac::erp::Protection;
 use airbraid_mac::phy::Standard;
 use airbraid_units::{Bytes, Duration};
@@ -40,6 +42,7 @@ pub(crate) fn of(spec: &Spec) -> Vec<String> {
     beside_dsss(spec, &mut warnings);
     unusual_access(spec, &mut warnings);
     unlike_errors(spec, &mut warnings);
+    idle_policies(spec, &mut warnings);
     if spec.nodes.len() <= NODES_MAX {
         unlike_frequencies(spec, &mut warnings);
         unreachable(spec, &mut warnings);
@@ -58,6 +61,18 @@ pub(crate) fn of(spec: &Spec) -> Vec<String> {
         warnings.push(format!("[[at]] {at} is when the run of {} is over: it changes nothing", spec.duration));
     }
     warnings
+}
+
+/// Policies of trunks that choose one member for each packet: nothing is striped, and nothing restores an order.
+fn idle_policies(spec: &Spec, warnings: &mut Vec<String>) {
+    let chooses = |trunk: &&RadioTrunk| trunk.select.is_some_and(|select| select.policy.spread == Spread::Choose);
+    for trunk in spec.radio_trunks().filter(chooses).filter(|trunk| trunk.policy != PaperPolicy::default()) {
+        let name = &trunk.name;
+        warnings.push(format!(
+            "trunk `{name}`: [trunk.policy] changes nothing where `select` chooses one member; write spread = \"all\" there to \
+             stripe"
+        ));
+    }
 }
 
 /// Every radio with its name as `[[at]]` writes it.

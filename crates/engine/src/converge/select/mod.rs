@@ -20,6 +20,7 @@
 //! It never looks at bytes, keeps no copy of a packet, and does not restore an order: that is a trunk's business.
 
 mod arrivals;
+mod attempts;
 mod config;
 mod loss;
 mod metric;

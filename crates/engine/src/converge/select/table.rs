@@ -1,6 +1,7 @@
 //! The neighbour table: the state of one way, a port towards a neighbour.
 
 use super::arrivals::Arrivals;
+use super::attempts::Attempts;
 use super::config::Policy;
 use super::loss::{LossBySnr, LossShare};
 use super::port::MilliDb;
@@ -40,8 +41,8 @@ pub struct Way {
     is_good: [bool; 2],
     /// As reported by the port, and when.
     rate: Option<(Instant, BitRate)>,
-    /// Transmissions for a frame, smoothed \[thousandths\], and the time at which the last one was finished.
-    attempts: Option<(Instant, u64)>,
+    /// Transmissions for a frame.
+    attempts: Option<Attempts>,
     failures: u32,
     /// Beacons sent.
     pub(super) sent: SeqNum,
@@ -89,10 +90,8 @@ impl Way {
     /// last `silence`, otherwise those that beacons show for both directions (De Couto et al. 2003). 1000 if nothing is
     /// known yet, `None` if nothing arrives.
     pub fn expected_transmissions(&self, now: Instant, policy: &Policy) -> Option<u64> {
-        if let Some((at, attempts)) = self.attempts
-            && now.saturating_since(at) < policy.silence
-        {
-            return Some(attempts);
+        if let Some(attempts) = self.recent_attempts(now, policy) {
+            return Some(attempts.smoothed(weight(policy)));
         }
         let (there, back) = (share(self.told.0, self.told.1), share(self.newest, self.heard));
         let product = |(come, of): (u32, u32), (others, of_others): (u32, u32)| {
@@ -168,24 +167,40 @@ impl Way {
         self.rate = Some((now, rate));
     }
 
-    /// A frame is finished; returns whether that leaves the way unusable.
+    /// A frame is finished. Frames that finish at one instant are those of one A-MPDU: together they fail once.
     pub(super) fn on_finished(&mut self, now: Instant, attempts: u32, is_delivered: bool, policy: &Policy) {
-        self.failures = if is_delivered { 0 } else { self.failures.saturating_add(1) };
         // One that was not delivered would have taken at least as many again.
         let new = u64::from(attempts.max(1)) * if is_delivered { 1_000 } else { 2_000 };
-        let old = match self.attempts {
-            Some((at, old)) if now.saturating_since(at) < policy.silence => old,
-            _ => new,
+        let before = self.recent_attempts(now, policy);
+        let has_failed = before.is_some_and(|before| before.at == now && !before.is_delivered);
+        let attempts = match before {
+            Some(before) => before.next(now, new, is_delivered, weight(policy)),
+            None => Attempts::first(now, new, is_delivered),
         };
-        let weight = u64::from(policy.weight.min(1_000));
-        self.attempts = Some((now, (old * (1_000 - weight) + new * weight) / 1_000));
+        if attempts.is_delivered {
+            self.failures = 0;
+        } else if !has_failed {
+            self.failures = self.failures.saturating_add(1);
+        }
+        self.attempts = Some(attempts);
     }
+
+    /// Observations within the last `silence`.
+    fn recent_attempts(&self, now: Instant, policy: &Policy) -> Option<Attempts> {
+        self.attempts.filter(|attempts| now.saturating_since(attempts.at) < policy.silence)
+    }
+}
+
+/// Weight of a new observation \[thousandths\].
+fn weight(policy: &Policy) -> u64 {
+    u64::from(policy.weight.min(1_000))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::arrivals::Tally;
     use super::*;
+    use airbraid_units::Duration;
 
     #[test]
     fn the_share_of_beacons() {
@@ -213,8 +228,9 @@ mod tests {
         assert_eq!(way.expected_transmissions(Instant::ZERO, &policy), Some(2_666));
         way.on_finished(Instant::ZERO, 3, true, &policy);
         assert_eq!(way.expected_transmissions(Instant::ZERO, &policy), Some(3_000));
-        way.on_finished(Instant::ZERO, 1, true, &policy);
-        assert_eq!(way.expected_transmissions(Instant::ZERO, &policy), Some(2_800));
+        let later = Instant::ZERO + Duration::from_millis(1);
+        way.on_finished(later, 1, true, &policy);
+        assert_eq!(way.expected_transmissions(later, &policy), Some(2_800));
     }
 
     #[test]
@@ -251,8 +267,10 @@ mod tests {
                 (way.is_alive(Instant::ZERO, &policy), way.dies(&policy)),
                 (true, Some(Instant::ZERO + policy.silence))
             );
-            way.on_finished(Instant::ZERO, 7, false, &policy);
-            assert_eq!(way.failures, failures);
+            let now = Instant::ZERO + Duration::from_millis(failures);
+            // The MPDUs of an A-MPDU fail together.
+            (0..64).for_each(|_| way.on_finished(now, 7, false, &policy));
+            assert_eq!(u64::from(way.failures), failures);
         }
         assert_eq!((way.is_alive(Instant::ZERO, &policy), way.dies(&policy)), (false, None));
     }

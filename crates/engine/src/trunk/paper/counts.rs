@@ -34,7 +34,7 @@ metrics! {
         pub acks: u64 = sum,
         /// Numbers asked for again by the receiving end, retransmissions included (JKM).
         pub naks: u64 = sum,
-        /// Packets sent again (JKM).
+        /// Packets sent again (JKM; `resends` of the resequencer `fifo`).
         pub resends: u64 = sum,
         /// Times a member was given up by the sending end (resequencer `fifo`).
         pub deaths: u64 = sum,

@@ -6,12 +6,13 @@
 //! - every member that works has delivered something younger: nobody carries the hole's packet;
 //! - the sender reports that everything before a number has come or is lost.
 //!
-//! So it neither waits for a lost frame nor flushes while a member still tries.
+//! So it neither waits for a lost frame nor flushes while a member still tries. Where packets that a member gave up go
+//! by another (`resends`), what a member has lost may still come, and only the sender's reports count.
 //! `docs/decisions/0005-fifo-resequencer.md` argues for it.
 
 use super::counts::PaperCounts;
 use super::header::{TrunkHeader, UNSETTLED};
-use super::policy::Resequencer;
+use super::policy::{Fifo, Method, Resequencer};
 use super::sequence::{FIRST, Place, Sequence, Standing};
 use super::{Member, PaperOutput};
 use crate::machine::Wake;
@@ -40,6 +41,8 @@ pub struct FifoReceiver<P> {
     tracks: Vec<Track>,
     /// The sender has reported that everything before this has come or is lost.
     settled: SeqNum,
+    /// Whether what one member has lost may come by another.
+    has_resends: bool,
 }
 
 impl<P: Packet> FifoReceiver<P> {
@@ -53,6 +56,7 @@ impl<P: Packet> FifoReceiver<P> {
             lost: VecDeque::new(),
             tracks: vec![track; usize::from(members)],
             settled: FIRST,
+            has_resends: matches!(config.method, Method::Fifo(Fifo { resends: 1.., .. })),
         }
     }
 
@@ -103,7 +107,7 @@ impl<P: Packet> FifoReceiver<P> {
             return;
         }
         self.learn_settled(marker);
-        if carrier == marker.member {
+        if carrier == marker.member && !self.has_resends {
             self.learn_order(marker.member, marker.member_previous, marker.number);
         }
         self.resolve(now, outputs);
@@ -154,6 +158,9 @@ impl<P: Packet> FifoReceiver<P> {
     /// Learns from a header about the frames before it.
     fn learn(&mut self, header: &TrunkHeader, after: SeqNum) {
         self.learn_settled(header);
+        if self.has_resends {
+            return;
+        }
         self.learn_order(header.member, header.member_previous, header.number);
         let Some(track) = self.tracks.get_mut(usize::from(header.member.0)) else { return };
         if track.last.is_none_or(|last| last.is_before(header.number)) {

@@ -68,6 +68,8 @@ impl Track {
 pub struct LossNotifier {
     config: Fifo,
     tracks: Vec<Track>,
+    /// Numbers that a member gave back, and that go by another or wait for one, with how often that was.
+    again: Vec<(SeqNum, u32)>,
     /// Whether all members report the fates of their frames; one that once did not is not believed again.
     is_told: bool,
     /// The oldest and the newest number that were lost and of which the receiver may not know.
@@ -84,6 +86,7 @@ impl LossNotifier {
         Self {
             config,
             tracks: vec![Track::default(); members],
+            again: Vec::new(),
             is_told: true,
             untold: None,
             attempts: 0,
@@ -101,8 +104,9 @@ impl LossNotifier {
         if !self.is_told {
             return UNSETTLED;
         }
-        let oldest = self.tracks.iter().filter_map(|track| track.out.front());
-        let distance = oldest.map(|&(out, _)| number.distance_from(out)).max().unwrap_or(0);
+        let oldest = self.tracks.iter().filter_map(|track| track.out.front()).map(|&(out, _)| out);
+        let again = self.again.iter().map(|&(out, _)| out);
+        let distance = oldest.chain(again).map(|out| number.distance_from(out)).max().unwrap_or(0);
         u16::try_from(distance).unwrap_or(UNSETTLED)
     }
 
@@ -133,16 +137,19 @@ impl LossNotifier {
         outcome: FrameFate,
     ) -> bool {
         let Some(track) = self.tracks.get_mut(usize::from(member.0)) else { return false };
+        let place_again = self.again.iter().position(|(out, _)| Some(*out) == number);
+        if let Some(place) = place_again.filter(|_| outcome == FrameFate::Delivered) {
+            self.again.remove(place);
+            (track.losses, track.deaths) = (0, 0);
+            return false;
+        }
         let place = number.map_or(Some(0), |number| track.out.iter().position(|(out, _)| *out == number));
         let Some((number, tells)) = place.and_then(|place| track.out.remove(place)) else { return false };
         match outcome {
             FrameFate::Delivered => (track.losses, track.deaths) = (0, 0),
             FrameFate::Lost => {
                 track.losses += 1;
-                self.attempts = 0;
-                let (first, last) = self.untold.unwrap_or((tells, number));
-                let first = if tells.is_before(first) { tells } else { first };
-                self.untold = Some((first, if last.is_before(number) { number } else { last }));
+                self.note_loss(tells, number);
                 return self.give_up_if_dead(now, usize::from(member.0));
             }
             FrameFate::Unknown => {
@@ -151,6 +158,32 @@ impl LossNotifier {
             }
         }
         false
+    }
+
+    /// A member gives back the packet of that number. Returns whether it is to go by another, and whether that was one
+    /// loss too many of the member.
+    pub fn on_returned(&mut self, now: Instant, member: Member, number: SeqNum) -> (bool, bool) {
+        let Some(track) = self.tracks.get_mut(usize::from(member.0)) else { return (false, false) };
+        track.losses += 1;
+        let place = track.out.iter().position(|(out, _)| *out == number);
+        let tells = place.and_then(|place| track.out.remove(place)).map_or(number, |(_, tells)| tells);
+        let known = self.again.iter().position(|(out, _)| *out == number);
+        let times = known.map_or(0, |known| self.again.swap_remove(known).1);
+        let goes_on = times < self.config.resends;
+        if goes_on {
+            self.again.push((number, times + 1));
+        } else {
+            self.note_loss(tells, number);
+        }
+        (goes_on, self.give_up_if_dead(now, usize::from(member.0)))
+    }
+
+    /// A number is lost for good, and with it the header that would have told of the losses from `tells` on.
+    fn note_loss(&mut self, tells: SeqNum, number: SeqNum) {
+        self.attempts = 0;
+        let (first, last) = self.untold.unwrap_or((tells, number));
+        let first = if tells.is_before(first) { tells } else { first };
+        self.untold = Some((first, if last.is_before(number) { number } else { last }));
     }
 
     /// A member that loses frame after frame is given up; but never the last.
@@ -265,7 +298,7 @@ mod tests {
 
     /// Two members; one is given up after two losses in a row.
     fn notifier() -> LossNotifier {
-        LossNotifier::new(Fifo { silence: MS * 50, dead_after: 2, probe: MS * 100 }, 2)
+        LossNotifier::new(Fifo { silence: MS * 50, dead_after: 2, probe: MS * 100, resends: 0 }, 2)
     }
 
     /// A member carries a frame; returns whether it is given up.

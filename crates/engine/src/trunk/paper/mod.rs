@@ -54,6 +54,9 @@ pub enum PaperInput<P> {
     /// A member has finished with the packet of this number, which need not be its oldest: with block acknowledgements
     /// later frames are settled while one is sent again.
     Settled { member: Member, number: SeqNum, fate: FrameFate },
+    /// A member gives up the packet with this header, and gives it back: it goes by another member or is dropped. Only
+    /// where the policy's `resends` says so.
+    Returned { header: TrunkHeader, packet: P },
     /// A member has finished with the oldest control frame that it was given.
     ControlFinished(Member, FrameFate),
     /// A member can be used from now on, or no longer. All can be used at first.
@@ -114,6 +117,8 @@ pub enum PaperDropReason {
     QueueFull,
     /// The FIFO of its member at the receiver was full (surplus round robin).
     FifoFull,
+    /// Its members gave it up, one after another.
+    Undelivered,
     /// It is a duplicate.
     Duplicate,
     /// It came after its place was given up, and the order must hold.
@@ -247,6 +252,7 @@ fn striping_input<P: Share>(
         (PaperInput::Settled { member, number, fate }, _) => {
             sender.on_finished(now, (member, Some(number)), fate, outputs);
         }
+        (PaperInput::Returned { header, packet }, _) => sender.on_returned(now, header, packet, outputs),
         (PaperInput::Frame { header, packet }, Collector::Adaptive(receiver)) => {
             receiver.on_frame(now, header, packet, outputs);
         }
@@ -282,6 +288,10 @@ fn srr_input<P: Share>(
     match input {
         PaperInput::Packet(packet) => sender.on_packet(packet, outputs),
         PaperInput::Finished(member, _) | PaperInput::Settled { member, .. } => sender.on_finished(member, outputs),
+        PaperInput::Returned { header, packet } => {
+            sender.on_finished(header.member, outputs);
+            outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Undelivered));
+        }
         PaperInput::Frame { header, packet } => receiver.on_frame(now, header.member, packet, outputs),
         PaperInput::Control { member, control: Control::Surplus { round, counter } } => {
             receiver.on_marker(now, member, (round, counter), outputs);
@@ -306,6 +316,10 @@ fn jkm_input<P: Share>(
         PaperInput::Packet(packet) => sender.on_packet(now, packet, outputs),
         PaperInput::Finished(member, _) | PaperInput::Settled { member, .. } => {
             sender.on_finished(now, member, outputs);
+        }
+        PaperInput::Returned { header, packet } => {
+            sender.on_finished(now, header.member, outputs);
+            outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Undelivered));
         }
         PaperInput::Frame { header, packet } => receiver.on_frame(now, header, packet, outputs),
         PaperInput::Control { control: Control::Acknowledgement { epoch, next, missing }, .. } => {

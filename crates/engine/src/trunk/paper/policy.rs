@@ -114,6 +114,8 @@ pub struct Fifo {
     pub dead_after: u32,
     /// Interval of probes of a dead member, by markers.
     pub probe: Duration,
+    /// Times that a packet which a member gave up, and gave back, goes by another; 0: it is lost.
+    pub resends: u32,
 }
 
 /// The receiver's resequencer and its adaptive reordering timer (Wang 2005, section 3.3; the values that the paper
@@ -184,7 +186,7 @@ impl Default for Fifo {
     /// one frame in ten at random happen once in a thousand; a probe every 100 ms costs a member of 802.11b one
     /// hundredth.
     fn default() -> Self {
-        Self { silence: Duration::from_millis(10), dead_after: 3, probe: Duration::from_millis(100) }
+        Self { silence: Duration::from_millis(10), dead_after: 3, probe: Duration::from_millis(100), resends: 0 }
     }
 }
 

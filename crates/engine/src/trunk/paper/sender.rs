@@ -45,6 +45,17 @@ impl MemberState {
         Self { room: allowance.limit, allowance, ..Self::default() }
     }
 
+    /// It takes a packet.
+    #[inline]
+    fn take(&mut self, now: Instant, is_timed: bool) {
+        if is_timed {
+            self.allowance.on_given(now);
+        }
+        self.held += 1;
+        self.room = self.room.saturating_sub(1);
+        self.next_number = self.next_number.next();
+    }
+
     /// Renews the space for packets.
     fn renew(&mut self) {
         self.room = if self.is_closed { 0 } else { self.allowance.limit.saturating_sub(self.held) };
@@ -61,6 +72,16 @@ struct Numbers {
     bucket_number: SeqNum,
 }
 
+/// A packet that waits for a member.
+#[derive(Debug)]
+struct Waiting<P> {
+    /// Where it has them already.
+    numbers: Option<Numbers>,
+    /// The member that gave it back.
+    from: Option<usize>,
+    packet: P,
+}
+
 /// The sending side of a trunk.
 #[derive(Debug)]
 pub struct PaperSender<P> {
@@ -71,8 +92,8 @@ pub struct PaperSender<P> {
     turn: usize,
     next_number: SeqNum,
     bucket_numbers: Vec<SeqNum>,
-    /// Packets that wait for a member, with their numbers where they have them already.
-    queue: VecDeque<(Option<Numbers>, P)>,
+    /// Packets that wait for a member; those that were given back are first, in order.
+    queue: VecDeque<Waiting<P>>,
     /// Estimates of the members' speed, where packets go by it.
     forecast: Option<Forecast>,
     /// Time at which a free member may be better than the one that is waited for.
@@ -121,7 +142,7 @@ impl<P: Packet> PaperSender<P> {
         match member {
             Some(member) => self.give(now, member, numbers, packet, outputs),
             None if self.queue.len() < self.policy.queue_limit as usize => {
-                self.queue.push_back((numbers, packet));
+                self.queue.push_back(Waiting { numbers, from: None, packet });
                 self.counts.queue_max = self.counts.queue_max.max(self.queue.len());
             }
             None => {
@@ -141,13 +162,7 @@ impl<P: Packet> PaperSender<P> {
         outputs: &mut VecDeque<PaperOutput<P>>,
     ) {
         let index = usize::from(member.0);
-        if let Some(state) = self.members.get_mut(index) {
-            state.held = state.held.saturating_sub(1);
-            if let Some(time) = self.policy.member_time {
-                state.allowance.on_finished(now, state.held, (self.policy.member_limit, time));
-            }
-            state.renew();
-        }
+        self.make_room(now, index);
         if self.has_timers() {
             self.learn_fate(now, (member, number), outcome);
         }
@@ -155,6 +170,49 @@ impl<P: Packet> PaperSender<P> {
         if self.notifier.is_some() {
             self.tell(now, outputs);
         }
+    }
+
+    /// A member holds one packet less.
+    #[inline]
+    fn make_room(&mut self, now: Instant, index: usize) {
+        let Some(state) = self.members.get_mut(index) else { return };
+        state.held = state.held.saturating_sub(1);
+        if let Some(time) = self.policy.member_time {
+            state.allowance.on_finished(now, state.held, (self.policy.member_limit, time));
+        }
+        state.renew();
+    }
+
+    /// A member gives up the packet with this header, and gives it back: it goes by another, before all that wait.
+    #[inline(never)]
+    pub fn on_returned(
+        &mut self,
+        now: Instant,
+        header: TrunkHeader,
+        packet: P,
+        outputs: &mut VecDeque<PaperOutput<P>>,
+    ) {
+        let index = usize::from(header.member.0);
+        self.make_room(now, index);
+        if let Some(forecast) = &mut self.forecast {
+            forecast.on_finished(now, header.member);
+        }
+        let told = self.notifier.as_mut().map(|notifier| notifier.on_returned(now, header.member, header.number));
+        let (goes_on, has_died) = told.unwrap_or((false, false));
+        self.counts.deaths += u64::from(has_died);
+        self.review(index);
+        if goes_on {
+            let TrunkHeader { number, bucket, bucket_number, .. } = header;
+            let is_before = |waiting: &&Waiting<P>| waiting.numbers.is_some_and(|n| n.number.is_before(number));
+            let place = self.queue.iter().take_while(is_before).count();
+            let numbers = Some(Numbers { number, bucket, bucket_number });
+            self.queue.insert(place, Waiting { numbers, from: Some(index), packet });
+            self.counts.queue_max = self.counts.queue_max.max(self.queue.len());
+        } else {
+            outputs.push_back(PaperOutput::Drop(packet, PaperDropReason::Undelivered));
+        }
+        self.pump(now, index, outputs);
+        self.tell(now, outputs);
     }
 
     /// Tells the methods beyond the paper's about a frame's fate.
@@ -224,12 +282,53 @@ impl<P: Packet> PaperSender<P> {
     /// Gives members packets from the queue, looking for a free one from `start` on.
     fn pump(&mut self, now: Instant, start: usize, outputs: &mut VecDeque<PaperOutput<P>>) {
         self.look_at = None;
-        while let Some((_, packet)) = self.queue.front() {
-            let len = packet.len().as_u64();
-            let Some(index) = self.member_for(now, len, start) else { return };
-            let Some((numbers, packet)) = self.queue.pop_front() else { return };
-            self.give(now, index, numbers, packet, outputs);
+        while let Some(Waiting { from, packet, .. }) = self.queue.front() {
+            let (from, len) = (*from, packet.len().as_u64());
+            let free = match from {
+                None => self.member_for(now, len, start),
+                Some(from) => self.another(from),
+            };
+            let Some(index) = free else { return };
+            let Some(Waiting { numbers, packet, .. }) = self.queue.pop_front() else { return };
+            match (from, numbers) {
+                (Some(_), Some(numbers)) => self.give_again(now, index, numbers, packet, outputs),
+                _ => self.give(now, index, numbers, packet, outputs),
+            }
         }
+    }
+
+    /// A free member other than `from`, which gave a packet back; that one if no other gets packets at all.
+    fn another(&self, from: usize) -> Option<usize> {
+        let order = (from + 1..self.members.len()).chain(0..from);
+        let mut others = order.filter(|&index| !self.members[index].is_closed).peekable();
+        if others.peek().is_none() {
+            return (self.members[from].room > 0).then_some(from);
+        }
+        others.find(|&index| self.members[index].room > 0)
+    }
+
+    /// Gives a packet that another gave back to a member. Nothing can be said of the order of what that carries.
+    fn give_again(
+        &mut self,
+        now: Instant,
+        index: usize,
+        Numbers { number, bucket, bucket_number }: Numbers,
+        packet: P,
+        outputs: &mut VecDeque<PaperOutput<P>>,
+    ) {
+        let unsettled = self.notifier.as_ref().map_or(UNSETTLED, |notifier| notifier.unsettled(number));
+        if let Some(forecast) = &mut self.forecast {
+            forecast.on_given(now, index, packet.len().as_u64());
+        }
+        let (epoch, member) = (self.epoch, Member(index as u8));
+        let state = &mut self.members[index];
+        let (member_number, member_previous) = (state.next_number, number);
+        state.take(now, self.policy.member_time.is_some());
+        self.counts.resends += 1;
+        self.counts.sent_by_member[index] += 1;
+        let header =
+            TrunkHeader { epoch, member, number, member_number, member_previous, bucket, bucket_number, unsettled };
+        outputs.push_back(PaperOutput::Transmit { header, packet, kept: false });
     }
 
     /// Updates whether a member gets packets.
@@ -285,9 +384,6 @@ impl<P: Packet> PaperSender<P> {
         let Numbers { number, bucket, bucket_number } = numbers.unwrap_or_else(|| self.number(&packet));
         let unsettled = if self.has_timers() { self.note_given(now, index, number, &packet) } else { UNSETTLED };
         let state = &mut self.members[index];
-        if self.policy.member_time.is_some() {
-            state.allowance.on_given(now);
-        }
         let header = TrunkHeader {
             epoch: self.epoch,
             member: Member(index as u8),
@@ -298,9 +394,7 @@ impl<P: Packet> PaperSender<P> {
             bucket_number,
             unsettled,
         };
-        state.held += 1;
-        state.room = state.room.saturating_sub(1);
-        state.next_number = state.next_number.next();
+        state.take(now, self.policy.member_time.is_some());
         state.previous = Some(number);
         self.counts.sent += 1;
         self.counts.sent_by_member[index] += 1;

@@ -393,6 +393,25 @@ fn a_request_is_sent_where_it_has_time() {
     assert!(request(Some(us(80) - ns(1)), false).is_none());
 }
 
+/// Rate control does not hear of requests: where only the lowest format comes through they must come through, too.
+/// At 6 Mbit/s a request lasts 56 us, and a block acknowledgement of 32 byte 68 us.
+#[test]
+fn with_rate_control_a_request_goes_at_the_rate_of_the_lowest_format() {
+    for control in [RateControl::Minstrel, RateControl::Ideal] {
+        let mut bench = Bench::new(EdcaConfig { rate_control: control, ..ht() }, &[1_500; 2]);
+        bench.plan_as(None, true, Pick { grade: 7, ..Pick::default() }).unwrap();
+        let queue = bench.traffic.queue_mut(bench.id);
+        (0..2).for_each(|number| {
+            queue.originator.lose(number, Some(0));
+        });
+        queue.originator.advance();
+        queue.add_gap(1);
+        let planned = bench.plan_as(None, true, Pick { grade: 7, ..Pick::default() }).unwrap();
+        assert_eq!((planned.airtime, planned.ppdu.header.rate), (us(56), OFDM_RATES[0]));
+        assert_eq!(planned.ppdu.header.nav, us(16 + 68));
+    }
+}
+
 /// With rate control in 80 MHz: the formats of 80, then 40, then 20 MHz.
 #[test]
 fn formats_of_narrower_channels_follow_those_of_the_whole() {

@@ -25,10 +25,11 @@ pub(super) fn read(trunk: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], n
     let view = trunk.sub("select");
     let few = members.len() <= usize::from(PortSet::PORTS);
     view.require(few, "", || "too many members to choose among".to_owned(), "at most 32");
-    let radios = members.iter().flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])]);
-    let is_dcf = radios.into_iter().all(|(node, radio)| matches!(nodes[node].radios[radio].mac, Mac::Dcf(_)));
-    let message = || "it is told by DCF what became of each frame".to_owned();
-    view.require(is_dcf, "", message, "take away `mac` from the radios, or `select` from the trunk");
+    let mut radios = members.iter().flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])]);
+    let mac = |(node, radio): (usize, usize)| &nodes[node].radios[radio].mac;
+    let tells = radios.clone().all(|at| matches!(mac(at), Mac::Dcf(_) | Mac::Edca(_)));
+    let message = || "it is told by DCF or EDCA what became of each frame".to_owned();
+    view.require(tells, "", message, "take away `mac` from the radios, or `select` from the trunk");
     let threshold = db(&view, "threshold", MilliDb(25_000), PAPER);
     let thresholds = [threshold, db(&view, "threshold_real_time", threshold, "that of all other traffic")];
     let select = Select {
@@ -37,6 +38,13 @@ pub(super) fn read(trunk: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], n
         is_failing_over: view.flag("fail_over", true, OURS),
         overhead: if view.flag("seal", false, "in the clear") { SEALED } else { Bytes::ZERO },
     };
+    if let Some((node, radio)) = radios.find(|at| mac(*at).keeps_mpdus()).filter(|_| select.is_failing_over) {
+        let (node, radio) = (&nodes[node].name, &nodes[node].radios[radio].name);
+        let message =
+            format!("radio `{node}/{radio}` never gives back a packet: it sends MPDUs of A-MPDUs again without limit");
+        let help = "give it a `block_ack_retry_limit`, such as 20, or write fail_over = false";
+        view.complain("fail_over", Complaint::new(message, help));
+    }
     view.finish();
     Some(select)
 }
@@ -57,7 +65,7 @@ fn policy(view: &View<'_>) -> Policy {
         );
         libm::round(read.get() * 1_000.0) as u32
     };
-    Policy {
+    let policy = Policy {
         measure: view.choice("measure", &MEASURES, default.measure, PAPER),
         spread: spread(view),
         weight: share("weight", default.weight, OURS),
@@ -68,7 +76,20 @@ fn policy(view: &View<'_>) -> Policy {
         beacon: span("beacon", default.beacon, OURS),
         failures: view.count("failures", default.failures, OURS).max(1),
         queue: view.count("queue", default.queue as u32, OURS) as usize,
-    }
+    };
+    let message = || "a signal that has no weight is never learned".to_owned();
+    view.require(policy.weight > 0, "weight", message, "0.1 % at least; 100 % does not smooth");
+    let Policy { beacon, silence, .. } = policy;
+    let message = || {
+        format!("a beacon each {beacon}, and a member without any for {silence} is dead: all would be most of the time")
+    };
+    view.require(
+        beacon < silence,
+        "silence",
+        message,
+        "make `silence` longer than `beacon`: ten of them are the default",
+    );
+    policy
 }
 
 /// `"choose"`, or `{ within = 2.5 }`: all whose cost is at most this multiple of the best one's.

@@ -34,6 +34,44 @@ fn selection_has_the_papers_defaults_and_takes_what_is_said() {
     assert!(spec(&text("", "select = {}")).trunks[0].radios().unwrap().select.is_some());
 }
 
+/// A member that sends an MPDU again without limit never says that it failed.
+#[test]
+fn selection_over_block_acknowledgements_needs_radios_that_give_up() {
+    let ax = |radio: &str, table: &str| {
+        let radio = format!("{radio}\nerror = \"sinr\"");
+        let select = format!("select = {table}");
+        text(&radio, &select).replace("802.11a\"", "802.11ax\"").replace(", standard = \"802.11b\"", "")
+    };
+    let limited = spec(&ax("block_ack_retry_limit = 20", "{ measure = \"ett\" }"));
+    assert!(limited.trunks[0].radios().unwrap().select.unwrap().is_failing_over);
+    assert!(spec(&ax("ampdu = \"off\"", "{}")).trunks[0].radios().unwrap().select.is_some());
+    assert!(!spec(&ax("", "{ fail_over = false }")).trunks[0].radios().unwrap().select.unwrap().is_failing_over);
+    let refused = errors(&ax("", "{}"));
+    assert!(refused.contains("radio `a/ch36` never gives back a packet"), "{refused}");
+    assert!(refused.contains("block_ack_retry_limit"), "{refused}");
+    // The same holds of packets that go by another member.
+    let resends = |radio: &str| {
+        text(radio, "policy = { resequencer = { method = \"fifo\", resends = 2 } }")
+            .replace("802.11a\"", "802.11ax\"")
+            .replace(", standard = \"802.11b\"", "")
+    };
+    assert!(errors(&resends("")).contains("radio `a/ch36` never gives back a packet"), "{}", errors(&resends("")));
+    assert_eq!(errors(&resends("block_ack_retry_limit = 4")), "no error");
+    let unused = text("", "policy = { resequencer = { resends = 2 } }");
+    assert!(super::plan(&unused).cells.len() == 1, "read whichever method is chosen, as its neighbours");
+}
+
+#[test]
+fn a_policy_that_a_choice_never_uses_is_noted() {
+    let notes = |table: &str| {
+        let said = format!("select = {table}\npolicy = {{ distributor = \"srr\" }}");
+        super::plan(&text("queue = 100", &said)).warnings.iter().any(|w| w.contains("[trunk.policy] changes nothing"))
+    };
+    assert!(notes("{}"));
+    assert!(!notes("{ spread = \"all\" }"));
+    assert!(!super::plan(&text("", "select = {}")).warnings.iter().any(|w| w.contains("[trunk.policy]")));
+}
+
 #[test]
 fn a_radio_of_another_standard_inherits_neither_rate_control_nor_bursts() {
     let spec = spec(&text("rate_control = { method = \"periodic\", period = \"100 ms\" }\nburst = 2", ""));
@@ -86,6 +124,10 @@ fn what_cannot_be_is_refused_with_its_reason() {
         (select("{ spread = \"both\" }"), "allowed: \"choose\", \"all\", { within = 2.5 }"),
         (select("{ spread = { within = 0.5 } }"), "times the best is none"),
         (select("{ beacon = \"0 s\" }"), "`beacon` must be above zero"),
+        (select("{ beacon = \"2 s\" }"), "a beacon each 2 s, and a member without any for 1 s is dead"),
+        (select("{ silence = \"100 ms\" }"), "make `silence` longer than `beacon`"),
+        (select("{ weight = 0 }"), "never learned"),
+        (select("{ weight = 0.0004 }"), "never learned"),
         (select("{ threshold = \"25\" }"), "the unit is missing"),
         (select("{ treshold = \"25 dB\" }"), "did you mean `threshold`"),
     ];

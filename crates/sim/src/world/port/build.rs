@@ -86,9 +86,9 @@ impl Ports {
                 }
                 let machine = PaperTrunk::new(trunk.policy, members.len() as u8, 1);
                 let selection = Selection::new(spec, trunk, end, seed).map(Box::new);
-                let (overhead, limit) = (trunk.header.as_u64() as u32, trunk.policy.queue_limit);
-                let at = (end, NodeId::new(node));
-                self.radio_trunks.push(RadioTrunkPort::new(at, machine, members, overhead, limit, selection));
+                let overhead = trunk.header.as_u64() as u32;
+                let (at, machine) = ((end, NodeId::new(node)), (machine, &trunk.policy));
+                self.radio_trunks.push(RadioTrunkPort::new(at, machine, members, overhead, selection));
             }
         }
     }

@@ -265,7 +265,7 @@ impl RadioMac {
 }
 
 /// The signal-to-noise ratio at which a tenth of packets in this format is lost \[1/100 dB\].
-fn needed_snr(vector: &Vector) -> i32 {
+pub(super) fn needed_snr(vector: &Vector) -> i32 {
     /// BPSK has the energy of both dimensions of QPSK for each bit.
     const BPSK_OF_QPSK: f64 = 3.01;
     let needed = match vector {

@@ -15,6 +15,7 @@ pub(super) mod mac;
 pub(super) mod multi_link;
 pub(super) mod radio;
 pub(super) mod radio_trunk;
+mod rate_steps;
 pub(super) mod select;
 pub(super) mod selective_repeat;
 pub(super) mod snr;

@@ -13,7 +13,9 @@ use super::radio::RadioPort;
 use super::select::{Selection, Taken, Way, drop_reason as selection_drop_reason};
 use airbraid_engine::converge::select;
 use airbraid_engine::trunk::Member;
-use airbraid_engine::trunk::paper::{self, PaperInput, PaperOutput, PaperTrunk, TrunkHeader};
+use airbraid_engine::trunk::paper::{
+    self, Fifo, Method, PaperInput, PaperOutput, PaperPolicy, PaperTrunk, TrunkHeader,
+};
 use airbraid_mac::{Address, Outcome};
 use airbraid_units::SeqNum;
 
@@ -28,20 +30,23 @@ pub struct RadioTrunkPort {
     /// Length of its header \[byte\].
     overhead: u32,
     queue_limit: u32,
+    /// Whether packets that a member gave up go by another.
+    resends: bool,
     hold_times: Vec<f64>,
     selection: Option<Box<Selection>>,
 }
 
 impl RadioTrunkPort {
-    pub const fn new(
+    pub fn new(
         (end, node): (RadioTrunkEnd, NodeId),
-        trunk: PaperTrunk<PacketRef>,
+        (trunk, policy): (PaperTrunk<PacketRef>, &PaperPolicy),
         members: Vec<(RadioId, Address)>,
         overhead: u32,
-        queue_limit: u32,
         selection: Option<Box<Selection>>,
     ) -> Self {
-        Self { end, node, trunk, members, overhead, queue_limit, hold_times: Vec::new(), selection }
+        let resends = matches!(policy.resequencer.method, Method::Fifo(Fifo { resends: 1.., .. }));
+        let queue_limit = policy.queue_limit;
+        Self { end, node, trunk, members, overhead, queue_limit, resends, hold_times: Vec::new(), selection }
     }
 
     pub const fn node(&self) -> NodeId {
@@ -203,16 +208,29 @@ impl RadioTrunkPort {
         radios: &Table<RadioId, RadioPort>,
         host: &mut Host<'_>,
     ) -> Taken {
-        let Some(selection) = &mut self.selection else { return Taken::No };
+        let Some(selection) = &mut self.selection else { return self.take_back(msdu, outcome, host) };
         let (radio, neighbour) = self.members[usize::from(member.0)];
         let rate = || radios[radio].mac().rate_towards(neighbour);
         selection.on_frame_finished(member, outcome, attempts, rate, host);
         if !matches!(msdu.kind, MsduKind::Selected(_)) {
-            return Taken::No;
+            return self.take_back(msdu, outcome, host);
         }
         selection.on_packet_finished(member, msdu.packet, host);
         host.refill(PortId::RadioTrunk(self.end));
         selection.take_back(member, msdu.packet, outcome, host)
+    }
+
+    /// A packet of the trunk that its member has given up goes by another, where the policy says so.
+    #[inline]
+    fn take_back(&mut self, msdu: Msdu, outcome: Outcome, host: &mut Host<'_>) -> Taken {
+        let is_given_up = self.resends && matches!(outcome, Outcome::RetryLimit | Outcome::Purged);
+        let MsduKind::Trunk(header) = msdu.kind else { return Taken::No };
+        if !is_given_up {
+            return Taken::No;
+        }
+        self.step(Some(PaperInput::Returned { header, packet: msdu.packet }), host);
+        host.refill(PortId::RadioTrunk(self.end));
+        Taken::Back
     }
 
     /// The fate of a packet of the trunk on a member is certain: the next may follow. `number` is its number where the
@@ -314,6 +332,7 @@ const fn drop_reason(reason: paper::PaperDropReason) -> DropReason {
     match reason {
         paper::PaperDropReason::QueueFull => DropReason::TrunkQueueFull,
         paper::PaperDropReason::FifoFull => DropReason::TrunkFifoFull,
+        paper::PaperDropReason::Undelivered => DropReason::RetryLimit,
         paper::PaperDropReason::Late => DropReason::TrunkLate,
         paper::PaperDropReason::Duplicate | paper::PaperDropReason::Stale => DropReason::TrunkStale,
     }

@@ -9,25 +9,20 @@ use super::super::host::{Host, Work};
 use super::super::id::RadioTrunkEnd;
 use super::super::packet::DropReason;
 use super::super::wakeups::MachineId;
-use crate::phy::ErrorRates;
+use super::rate_steps;
 use crate::scenario::spec::{self, RadioTrunk};
 use airbraid_engine::Stream;
 use airbraid_engine::converge::select::{
-    DropReason as SelectDrop, Input, Measure, MilliDb, Neighbour, Port, PortConfig, PortSet, RateStep, Selector, Spread,
+    DropReason as SelectDrop, Input, Measure, MilliDb, Neighbour, Port, PortConfig, PortSet, Selector, Spread,
 };
 use airbraid_engine::trunk::Member;
 use airbraid_mac::Outcome;
-use airbraid_mac::dcf::DcfConfig;
-use airbraid_units::{BitRate, Bytes, Db, Duration, SeqNum};
+use airbraid_units::{BitRate, Bytes, Db, SeqNum};
 
 /// The only neighbour: the other end.
 const PEER: Neighbour = Neighbour(0);
-/// A rate can be used from the SNR on at which so much of full frames arrives.
-const USABLE: f64 = 0.9;
 /// A packet's number on its way \[byte\].
 const NUMBER: u32 = 4;
-/// A full frame with its headers \[bit\].
-const FULL_FRAME: u64 = 1_536 * 8;
 
 /// Interface selection at a trunk end.
 #[derive(Debug)]
@@ -252,41 +247,6 @@ fn port_config(spec: &spec::Spec, trunk: &RadioTrunk, side: usize, member: usize
     let is_last = member + 1 == trunk.members.len();
     let thresholds = trunk.select.as_ref().map(|select| select.thresholds);
     let by_rate = trunk.select.is_some_and(|select| select.policy.measure != Measure::SnrThreshold);
-    let dcf = radio.mac.dcf().filter(|_| by_rate);
-    PortConfig {
-        rank: member as u8,
-        thresholds: thresholds.filter(|_| !is_last),
-        rates: dcf.map(|dcf| rates(dcf, radio)).unwrap_or_default(),
-        overhead: dcf.map(overhead).unwrap_or_default(),
-    }
-}
-
-/// The rates that a radio may use, each with the SNR from which on most full frames arrive.
-fn rates(dcf: &DcfConfig, radio: &spec::Radio) -> Vec<RateStep> {
-    let errors = ErrorRates::new();
-    let is_by_sinr = radio.radio.error == crate::phy::ErrorModel::Sinr;
-    let fixed = dcf.rate_control == airbraid_mac::rate_control::RateControl::Fixed;
-    let usable = dcf.data_rates().iter().filter(|rate| !fixed || rate.bit_rate == dcf.data_rate.bit_rate);
-    let arrives = |modulation, milli_db: i32| {
-        let level = Db(f64::from(milli_db) / 1_000.0 - radio.radio.implementation_loss.0);
-        !is_by_sinr || errors.success(modulation, level.to_linear(), FULL_FRAME) >= USABLE
-    };
-    let step = |rate: &airbraid_mac::phy::Rate| {
-        // Success rises with the SNR: halve what lies between never and always.
-        let (mut low, mut high) = (-30_000, 90_000);
-        while high - low > 1 {
-            let middle = (low + high) / 2;
-            if arrives(rate.modulation, middle) { high = middle } else { low = middle }
-        }
-        RateStep { from: MilliDb(high), rate: rate.bit_rate }
-    };
-    usable.map(step).collect()
-}
-
-/// Cost of each frame beside its bits: DIFS, the mean backoff, preamble, SIFS and the acknowledgement.
-fn overhead(dcf: &DcfConfig) -> Duration {
-    let phy = &dcf.phy;
-    let backoff = phy.slot * u64::from(dcf.cw_min) / 2;
-    let preamble = phy.frame_time(dcf.data_rate, Bytes::ZERO);
-    phy.difs() + backoff + preamble + phy.sifs + phy.frame_time(dcf.control_rate, airbraid_mac::dcf::ACK_SIZE)
+    let (rates, overhead) = if by_rate { rate_steps::of(radio) } else { Default::default() };
+    PortConfig { rank: member as u8, thresholds: thresholds.filter(|_| !is_last), rates, overhead }
 }

@@ -150,6 +150,7 @@ fn resequencer(view: View<'_>) -> Resequencer {
         silence: span("silence", own.silence, OURS),
         dead_after: view.count("dead_after", own.dead_after, "losses in a row; docs/models/trunk.md"),
         probe: span("probe", own.probe, OURS),
+        resends: view.count("resends", own.resends, "what a member gave up is lost; docs/models/trunk.md"),
     };
     view.apply(applies);
     let read = Resequencer {

@@ -5,7 +5,7 @@ use crate::scenario::reader::{self, View};
 use crate::scenario::schema::{between, policy, position, select, standard_name};
 use crate::scenario::spec::{Mac, Node, Radio, RadioTrunk};
 use crate::scenario::tree::Value;
-use airbraid_engine::trunk::paper::{Distributor, PaperPolicy};
+use airbraid_engine::trunk::paper::{Distributor, Fifo, Method, PaperPolicy};
 
 /// Reads one trunk, of which `others` of its kind stand before it in the file.
 pub(super) fn read<'o>(
@@ -22,11 +22,25 @@ pub(super) fn read<'o>(
     let header = view.quantity("header", header, why);
     let small = header.as_u64() <= 1_024;
     view.require(small, "header", || format!("a header of {header} is too long"), "at most 1024 byte");
+    given_back(view, &members, ends.unwrap_or_default(), nodes, &policy);
     held(view, &members, ends.unwrap_or_default(), nodes, &policy);
     let select = select::read(view, &members, ends.unwrap_or_default(), nodes);
     let trunk = RadioTrunk { name, between: ends.unwrap_or_default(), members, header, policy, select };
     shared(view, &trunk, others);
     trunk
+}
+
+/// A packet that is to go by another member must be given up by its own.
+fn given_back(view: &View<'_>, members: &[[usize; 2]], ends: [usize; 2], nodes: &[Node], policy: &PaperPolicy) {
+    let has_resends = matches!(policy.resequencer.method, Method::Fifo(Fifo { resends: 1.., .. }));
+    let mut radios = members.iter().flat_map(|pair| [(ends[0], pair[0]), (ends[1], pair[1])]);
+    let keeper = radios.find(|(node, radio)| nodes[*node].radios[*radio].mac.keeps_mpdus());
+    let Some((node, radio)) = keeper.filter(|_| has_resends) else { return };
+    let (node, radio) = (&nodes[node].name, &nodes[node].radios[radio].name);
+    let message =
+        format!("radio `{node}/{radio}` never gives back a packet: it sends MPDUs of A-MPDUs again without limit");
+    let help = "give it a `block_ack_retry_limit`, such as 4, or leave `resends` out";
+    view.complain("policy", Complaint::new(message, help));
 }
 
 /// A radio must have space for all that the trunk gives it at once: one frame in service, the others in its queue.
