@@ -29,7 +29,7 @@ fn scale(bits: u64) -> u128 {
     u128::from(bits) * 1_000_000_000
 }
 
-/// What waits: its bits, and the mean of a packet.
+/// Packets that wait: their bits, and the mean of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Backlog {
     pub all: u64,

@@ -1,5 +1,5 @@
-//! What a link of a device leaves to others, as the traffic knows it: the expectation of each queue
-//! ([`expectation`](super::expectation)), and the part of it that goes on a link.
+//! The part of what waits that a link of a device leaves to others, as the traffic knows it: the expectation of each
+//! queue ([`expectation`](super::expectation)), and the part of it that goes on a link.
 
 use super::category::AccessCategory;
 use super::delivery::{Backlog, Part};
