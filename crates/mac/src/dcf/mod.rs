@@ -528,7 +528,7 @@ impl<P: Packet + Copy> Dcf<P> {
 
     /// Whether a reception is under way that will have been noticed when the awaited answer is due.
     #[inline]
-    pub fn is_hearing_answer(&self) -> bool {
+    fn is_hearing_answer(&self) -> bool {
         match self.state {
             State::AwaitCts(deadline) | State::AwaitAck(deadline) => {
                 self.station.contention.has_reception_begun(deadline)

@@ -261,7 +261,7 @@ enum Heard {
     Nothing,
 }
 
-/// What a MAC hears of a frame that its radio has received whole: a packet killer may stand between.
+/// Returns the part that a MAC hears of a frame that its radio has received whole: a packet killer may stand between.
 #[inline]
 fn received(port: &mut RadioPort, radio: RadioId, frame: &Frame<Msdu>, host: &mut Host<'_>) -> Heard {
     let Some(killers) = &mut host.killers else { return Heard::Whole };

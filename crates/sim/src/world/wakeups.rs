@@ -3,7 +3,12 @@
 use super::id::{FlowMachine, Id, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd, StopAndWaitId};
 use crate::timers::Timers;
 use airbraid_engine::Wake;
-use airbraid_units::Instant;
+use airbraid_units::{Duration, Instant};
+
+/// Time within which an alarm that nobody wants any more is taken back: ringing in vain costs three times as much. A
+/// later one is likely to be moved before it rings. Shorter than any frame of 802.11b with its preamble, and longer
+/// than its ACKTimeout from the beginning of the acknowledgement (212 us).
+const NEAR: Duration = Duration::from_micros(300);
 
 macro_rules! machines {
     ($($(#[$doc:meta])* $kind:ident($id:ty),)+) => {
@@ -103,7 +108,7 @@ impl Wakeups {
     ///
     /// Only an earlier time moves its alarm. A later one, or none, waits until the alarm rings: a MAC sleeps on then,
     /// any other machine, woken too early, changes nothing, and its alarm is set again. Stations hear several frames
-    /// for each time they transmit, so most alarms never ring in vain.
+    /// for each time they transmit, so most alarms never ring in vain; one that soon would is taken back.
     #[inline]
     pub fn arm(&mut self, now: Instant, machine: MachineId, wake: Option<Wake>) {
         let (kind, index) = machine.parts();
@@ -115,16 +120,9 @@ impl Wakeups {
             self.wanted[index] = at;
         }
         let armed = self.timers.at(place);
-        if at < armed || armed <= now {
+        if at < armed || armed <= now || (at == Instant::MAX && armed.saturating_since(now) < NEAR) {
             self.timers.set(place, at);
         }
-    }
-
-    /// Takes back the alarm of a MAC, which would ring in vain for certain.
-    #[inline]
-    pub fn take_back(&mut self, radio: RadioId) {
-        self.wanted[radio.index()] = Instant::MAX;
-        self.timers.set(radio.index() as u32, Instant::MAX);
     }
 
     /// When the first machine wakes; [`Instant::MAX`] if none wants to.
@@ -182,16 +180,18 @@ mod tests {
         assert_eq!(wakeups.ring(now(40)), Some(first));
         wakeups.arm(now(40), first, None);
         assert_eq!(wakeups.ring(now(40)), Some(second));
-        wakeups.arm(now(40), second, at(60));
+        let far = 60 + NEAR.as_nanos();
+        wakeups.arm(now(40), second, at(far));
         assert_eq!(wakeups.ring(now(40)), Some(link));
         wakeups.arm(now(40), link, None);
-        assert_eq!(wakeups.next_at(), now(60));
-        // An alarm that was given up rings too, unless an earlier one has taken its place or it was taken back.
-        wakeups.arm(now(50), second, None);
-        assert_eq!(wakeups.ring(now(60)), None);
+        assert_eq!(wakeups.next_at(), now(far));
+        // An alarm that was given up rings too, unless an earlier one has taken its place, or it is near.
+        wakeups.arm(now(60), second, None);
+        assert_eq!(wakeups.next_at(), now(far));
+        assert_eq!(wakeups.ring(now(far)), None);
         assert_eq!(wakeups.next_at(), Instant::MAX);
-        wakeups.arm(now(60), second, at(80));
-        wakeups.take_back(RadioId::new(1));
+        wakeups.arm(now(far), second, at(far + NEAR.as_nanos()));
+        wakeups.arm(now(far + 1), second, None);
         assert_eq!(wakeups.next_at(), Instant::MAX);
     }
 

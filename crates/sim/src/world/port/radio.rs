@@ -207,13 +207,7 @@ impl RadioPort {
         let carry_out = |output| host.on_mac_output(radio, output);
         let wake = match (&mut self.mac, self.device) {
             // The common one first: it asks for nothing else.
-            (RadioMac::Dcf(mac), _) => {
-                let wake = step(mac, now, input, carry_out);
-                if wake.is_none() && mac.is_hearing_answer() {
-                    return host.wakeups.take_back(radio);
-                }
-                wake
-            }
+            (RadioMac::Dcf(mac), _) => step(mac, now, input, carry_out),
             (_, Some(device)) => return self.drive_link(device, input, host),
             (mac, None) => mac.step(now, input, carry_out),
         };
