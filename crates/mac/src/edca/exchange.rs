@@ -12,12 +12,12 @@ use super::config::{Announcement, Bandwidth};
 use super::coupling::Room;
 use super::expectation::SentPpdu;
 use super::frames::{BlockAck, Content, Ppdu};
-use super::plan::{Answer, Planned, put_back};
+use super::plan::{Answer, Planned};
 use super::rates::Pick;
 use super::share::Sent;
 use super::traffic::QueueId;
 use super::{Edca, Repair};
-use crate::frame::{Address, Frame, FrameKind, duration_field};
+use crate::frame::{Address, Frame, FrameKind};
 use crate::service::{Access, MacOutput, Msdu, Outcome};
 use airbraid_engine::Packet;
 use airbraid_units::{Bytes, Duration, Instant};
@@ -41,7 +41,7 @@ pub(super) enum State {
 pub(super) struct Txop<P> {
     pub category: AccessCategory,
     /// Its end; `None`: after one exchange.
-    end: Option<Instant>,
+    pub end: Option<Instant>,
     /// Whether its first exchange has not come to an end yet.
     is_first: bool,
     /// Whether its first frame has been answered, or its answer is overdue.
@@ -49,7 +49,7 @@ pub(super) struct Txop<P> {
     /// The PPDU that is on the air or comes after the CTS.
     planned: Option<Planned<P>>,
     /// The end of what was reserved for OFDM where stations of 802.11b are in the cell.
-    covered: Instant,
+    pub covered: Instant,
 }
 
 /// The first exchange of a TXOP.
@@ -125,31 +125,6 @@ impl<P: Packet + Copy> Edca<P> {
         self.begin_exchange(Exchange { category, end, planned, announcement }, at, access);
     }
 
-    /// A PPDU that begins a TXOP, shorter where its announcement leaves too little of that (10.23.2.9).
-    #[inline]
-    fn shortened(
-        &mut self,
-        planned: Planned<P>,
-        (announcement, span): (Option<Announcement>, Option<Duration>),
-        pick: Pick,
-    ) -> Planned<P> {
-        match announcement.zip(span) {
-            None => planned,
-            Some((announcement, span)) => self.shortened_by(&announcement, span, planned, pick),
-        }
-    }
-
-    #[cold]
-    fn shortened_by(&mut self, first: &Announcement, span: Duration, planned: Planned<P>, pick: Pick) -> Planned<P> {
-        let queue = self.traffic.queue_mut(planned.queue);
-        let left = span.saturating_sub(self.planner.config.time_of(first));
-        let Some(data) = planned.ppdu.data().filter(|_| self.planner.lasts(queue, &planned) > left) else {
-            return planned;
-        };
-        put_back(queue, data);
-        self.planner.plan(planned.queue, queue, Some(left), true, pick).unwrap_or(planned)
-    }
-
     /// A category that has gained the medium leaves to other links what it has, and contends again.
     fn leave(&mut self, category: AccessCategory, at: Instant) {
         let link = self.planner.link.id;
@@ -194,31 +169,6 @@ impl<P: Packet + Copy> Edca<P> {
             }
             Room::Free | Room::Wait(_) => planner.plan(id, queue, span, true, pick),
         }
-    }
-
-    /// The frame with which a TXOP begins, where it is not the first PPDU itself.
-    pub(super) fn announcement(&mut self, planned: &Planned<P>, at: Instant) -> Option<Announcement> {
-        let config = &self.planner.config;
-        if self.planner.link.is_shared {
-            let (link, device) = (self.planner.link.id, self.traffic.queue(planned.queue).to);
-            if let Some(delays) = self.traffic.emlsr(device) {
-                self.traffic.set_open(device, |peer| peer.open_only(link));
-                return Some(config.initial_control_frame(&planned.ppdu.vector, delays.padding));
-            }
-            if self.has_unsure_link(at) || self.risks_more(planned) {
-                return Some(config.request_to_send(&planned.ppdu.vector));
-            }
-        }
-        let is_control = matches!(planned.ppdu.content, Content::BlockAckRequest { .. });
-        let is_long = !is_control && planned.ppdu.header.size > config.rts_threshold;
-        let vector = &planned.ppdu.vector;
-        if is_long { Some(config.request_to_send(vector)) } else { config.protection_before(vector) }
-    }
-
-    /// Whether a PPDU is expected to lose more without an RTS before it than that takes.
-    fn risks_more(&self, planned: &Planned<P>) -> bool {
-        let cost = self.planner.config.announced_time(&planned.ppdu.vector);
-        self.traffic.leaves() && self.traffic.risk(self.planner.link.id, planned.airtime) > cost
     }
 
     /// The first frame of a TXOP was answered, or was not.
@@ -271,39 +221,6 @@ impl<P: Packet + Copy> Edca<P> {
         self.broadcast = Some(packet);
         let end = self.transmit(Frame { payload: Some(packet), sequence, ..frame }, at, airtime, access);
         self.state = State::Unanswered(end);
-    }
-
-    /// Announces a PPDU.
-    fn announce(&mut self, planned: &Planned<P>, announcement: Announcement, at: Instant, access: Access) {
-        let Announcement { kind, rate, size } = announcement;
-        let config = &self.planner.config;
-        let airtime = config.answer_time(rate, size);
-        let until_data = config.time_of(&announcement) - airtime;
-        let nav =
-            duration_field(until_data + planned.airtime + self.reserved_behind(planned, at + airtime + until_data));
-        if kind == FrameKind::Cts {
-            let frame = self.planner.frame_to_self(kind, size, rate);
-            let end = self.transmit(Frame { nav, ..frame }, at, airtime, access);
-            self.state = State::Unanswered(end);
-            return;
-        }
-        let frame = self.planner.frame(kind, planned.ppdu.header.to, size, rate);
-        self.stats.rts_frames += 1;
-        let end = self.transmit(Frame { nav, ..frame }, at, airtime, access);
-        self.state = State::Await(Answer::Cts, end + self.planner.config.response_timeout());
-    }
-
-    /// Time for which the medium is reserved behind a PPDU that begins at `start` and is announced. Stations of 802.11b
-    /// read no later Duration field: for them it is all of the TXOP.
-    fn reserved_behind(&mut self, planned: &Planned<P>, start: Instant) -> Duration {
-        let nav = planned.ppdu.header.nav;
-        let end = start + planned.airtime;
-        let is_protected = self.planner.config.protection_before(&planned.ppdu.vector).is_some();
-        let Some(txop) = self.txop.as_mut().filter(|_| is_protected) else { return nav };
-        let left = txop.end.map_or(Duration::ZERO, |until| until.saturating_since(end));
-        let rest = nav.max(self.planner.rest(self.traffic.queue(planned.queue), planned, left));
-        txop.covered = end + rest;
-        rest
     }
 
     /// Sends a PPDU that is planned.

@@ -13,6 +13,7 @@
 
 mod agreement;
 mod allocation;
+mod announcing;
 mod around;
 mod beacon;
 mod category;

@@ -56,7 +56,7 @@ pub struct FrameText<'a> {
     /// Index of the other end among the timeline's names: of the receiver where it is sent, of the sender where it is
     /// received; `None`: all that hear it.
     pub peer: Option<usize>,
-    /// What [`Timeline::columns`] writes.
+    /// Its columns behind these ([`Timeline::columns`]).
     pub columns: &'a ColumnsText,
 }
 
@@ -170,22 +170,7 @@ impl Timeline {
         line.put_clock(now, self.clock.1);
         line.put(&self.names[who].who);
         match event {
-            Event::Transmit { frame, duration, backoff } => {
-                line.put_bytes(b"TX      ");
-                line.put(&self.kinds[usize::from(frame.kind)]);
-                line.put(&self.peer(frame).to);
-                line.put(frame.columns);
-                line.put_bytes(b"  dur ");
-                line.put_number(duration.as_micros());
-                line.put_bytes(b" us");
-                if let Some((cw, slots)) = backoff {
-                    line.put_bytes(b"  (cw ");
-                    line.put_number(u64::from(*cw));
-                    line.put_bytes(b", backoff ");
-                    line.put_number(u64::from(*slots));
-                    line.put_bytes(b")");
-                }
-            }
+            Event::Transmit { frame, duration, backoff } => self.sent(&mut line, frame, *duration, *backoff),
             Event::Receive { frame, signal_dbm } => {
                 line.put_bytes(b"RX ok   ");
                 self.heard(&mut line, frame);
@@ -221,6 +206,25 @@ impl Timeline {
 
     fn peer(&self, frame: &FrameText<'_>) -> &Name {
         frame.peer.map_or(&self.everybody, |peer| &self.names[peer])
+    }
+
+    /// Appends a frame as it stands in the line of its sender.
+    #[inline]
+    fn sent(&self, line: &mut Line<'_>, frame: &FrameText<'_>, duration: Duration, backoff: Option<(u32, u32)>) {
+        line.put_bytes(b"TX      ");
+        line.put(&self.kinds[usize::from(frame.kind)]);
+        line.put(&self.peer(frame).to);
+        line.put(frame.columns);
+        line.put_bytes(b"  dur ");
+        line.put_number(duration.as_micros());
+        line.put_bytes(b" us");
+        if let Some((cw, slots)) = backoff {
+            line.put_bytes(b"  (cw ");
+            line.put_number(u64::from(cw));
+            line.put_bytes(b", backoff ");
+            line.put_number(u64::from(slots));
+            line.put_bytes(b")");
+        }
     }
 
     /// Appends a frame as it stands in the lines of all who hear it.

@@ -27,7 +27,7 @@ pub struct Lines<'a> {
     flight: FlightMap<ColumnsText>,
     /// The same of an aggregate at one of its hearers.
     heard: ColumnsText,
-    /// What has been committed to and has not begun yet, by time.
+    /// Transmissions that have not begun yet, by time.
     upcoming: VecDeque<Upcoming>,
     /// Room for lines that are gathered before they are written, and for one more; and their length.
     text: Box<[u8]>,
