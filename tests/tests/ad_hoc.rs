@@ -58,10 +58,10 @@ struct Sent(Vec<(RadioId, Frame<Msdu>, Instant)>);
 struct Witness<'a>(&'a RefCell<Sent>);
 
 impl Observer for Witness<'_> {
-    fn on_transmission(&mut self, _now: Instant, event: FrameEvent<'_>, _access: Access) {
+    fn on_transmission(&mut self, _now: Instant, event: &FrameEvent<'_>, _access: Access) {
         self.0.borrow_mut().0.push((event.radio, *event.frame, event.start));
     }
-    fn on_reception(&mut self, _now: Instant, _event: FrameEvent<'_>, _dbm: f64, _result: Result<(), Loss>) {}
+    fn on_reception(&mut self, _now: Instant, _event: &FrameEvent<'_>, _dbm: f64, _result: Result<(), Loss>) {}
     fn on_drop(&mut self, _now: Instant, _node: NodeId, _packet: &Record, _reason: DropReason) {}
     fn on_delivery(&mut self, _now: Instant, _node: NodeId, _packet: &Record) {}
 }
@@ -150,7 +150,7 @@ proptest! {
 struct HopsOfCopies<'a>(&'a RefCell<(u32, u32)>);
 
 impl Observer for HopsOfCopies<'_> {
-    fn on_transmission(&mut self, _now: Instant, event: FrameEvent<'_>, _access: Access) {
+    fn on_transmission(&mut self, _now: Instant, event: &FrameEvent<'_>, _access: Access) {
         let Some(Msdu { kind: MsduKind::Routed { hops, .. }, .. }) = event.frame.payload else { return };
         let Some(packet) = event.packet else { return };
         let (copies, again) = &mut *self.0.borrow_mut();
@@ -162,7 +162,7 @@ impl Observer for HopsOfCopies<'_> {
         );
         (*copies, *again) = (*copies + 1, *again + u32::from(event.frame.retry));
     }
-    fn on_reception(&mut self, _now: Instant, _event: FrameEvent<'_>, _dbm: f64, _result: Result<(), Loss>) {}
+    fn on_reception(&mut self, _now: Instant, _event: &FrameEvent<'_>, _dbm: f64, _result: Result<(), Loss>) {}
     fn on_drop(&mut self, _now: Instant, _node: NodeId, _packet: &Record, _reason: DropReason) {}
     fn on_delivery(&mut self, _now: Instant, _node: NodeId, _packet: &Record) {}
 }

@@ -25,8 +25,8 @@ struct Ends<'a> {
 }
 
 impl Observer for Ends<'_> {
-    fn on_transmission(&mut self, _now: Instant, _event: FrameEvent<'_>, _access: Access) {}
-    fn on_reception(&mut self, _now: Instant, event: FrameEvent<'_>, _dbm: f64, result: Result<(), Loss>) {
+    fn on_transmission(&mut self, _now: Instant, _event: &FrameEvent<'_>, _access: Access) {}
+    fn on_reception(&mut self, _now: Instant, event: &FrameEvent<'_>, _dbm: f64, result: Result<(), Loss>) {
         if (self.counts)(event.frame) {
             self.seen.borrow_mut().push((event.radio.index() as u32, event.frame.from.0, result));
         }
