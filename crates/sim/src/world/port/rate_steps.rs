@@ -103,7 +103,7 @@ fn aggregated_rate(config: &EdcaConfig, vector: &Vector) -> BitRate {
         }),
         control: answer,
         response: answer,
-        rts: config.rts_threshold.as_u64() * 8 < FULL_FRAME,
+        rts: config.rts_threshold.as_u64() < FULL_FRAME / 8,
         txop: function.txop,
     };
     BitRate::from_bps(sender.alone_bps(&access, PACKET.as_u64() * 8) as u64)
