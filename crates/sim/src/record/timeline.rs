@@ -110,6 +110,8 @@ const POWERS: usize = 1 << 10;
 pub struct Timeline {
     names: Vec<Name>,
     everybody: Name,
+    /// The peer of a packet killer, which sends to nobody.
+    nobody: Name,
     kinds: Vec<Piece<16>>,
     /// Rates with their text.
     rates: Vec<(BitRate, Piece<32>)>,
@@ -146,6 +148,7 @@ impl Timeline {
         Self {
             names: names.iter().map(|name| Name::new(name, width)).collect(),
             everybody: Name::new(EVERYBODY, width),
+            nobody: Name::new("?", 0),
             kinds: kinds.iter().map(|kind| Piece::new(format!("{kind:KIND_WIDTH$}").as_bytes())).collect(),
             rates: Vec::new(),
             powers: vec![(f64::NAN, Piece::default()); POWERS],
@@ -205,7 +208,7 @@ impl Timeline {
     }
 
     fn peer(&self, frame: &FrameText<'_>) -> &Name {
-        frame.peer.map_or(&self.everybody, |peer| &self.names[peer])
+        frame.peer.map_or(&self.everybody, |peer| self.names.get(peer).unwrap_or(&self.nobody))
     }
 
     /// Appends a frame as it stands in the line of its sender.
