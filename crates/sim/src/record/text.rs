@@ -64,13 +64,11 @@ const fn marked(mark: u8, value: usize) -> u32 {
 /// A number below 10,000 in four places, behind spaces, as a word.
 #[inline]
 const fn right(value: usize) -> u32 {
-    const DIGIT: u32 = b'0' as u32;
-    const SPACES: u32 = u32::from_le_bytes([b' '; 4]);
+    // A space in place of the zero digit, in all four.
+    const SPACES: u32 = u32::from_le_bytes([b'0' - b' '; 4]);
     let digits = marked(b'0' + (value / 1_000) as u8, value % 1_000);
     let zeros = 3 - (value >= 10) as u32 - (value >= 100) as u32 - (value >= 1_000) as u32;
-    // A space is a zero digit less this, in each of the first places.
-    let spaces = ((1_u64 << (8 * zeros)) - 1) as u32;
-    digits - (spaces & (u32::from_le_bytes([DIGIT as u8; 4]) - SPACES))
+    digits - (SPACES & ((1_u64 << (8 * zeros)) - 1) as u32)
 }
 
 /// A time as seconds with nanoseconds in groups of three: `12.345 678 900`. A word, which takes one store where the
