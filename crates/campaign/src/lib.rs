@@ -4,6 +4,7 @@
 //! the order of the plan, whatever order they finished in. Nothing here decides what a run computes.
 
 pub mod airtime;
+mod beside;
 mod drawing;
 pub mod earlier;
 pub mod efficiency;

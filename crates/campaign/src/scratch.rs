@@ -1,15 +1,13 @@
 //! The place where the files of `--out DIR` are made: a directory beside DIR, which then takes its place in one step.
 //! DIR is the old result or the new one, never a half of it, and what is given up leaves nothing behind.
 
+use crate::beside::Writer;
 use crate::page::timeline::TimelinePage;
 use airbraid_sim::FRAMES;
 use airbraid_sim::record::Sinks;
 use std::fs::{File, OpenOptions};
-use std::io::{Error, ErrorKind, Result, Write};
+use std::io::{BufWriter, Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
-
-/// Bytes that each file gathers before they are written: few enough that a thousand captures fit into memory.
-const BUFFER: usize = 32 << 10;
 
 /// A directory that is being filled. Dropped before it has taken its place, it is removed.
 #[derive(Debug, PartialEq, Eq)]
@@ -97,15 +95,18 @@ pub fn cell_name(number: usize) -> String {
 pub struct Files<'a> {
     place: Place<'a>,
     created: Vec<PathBuf>,
+    /// The thread that writes them, from the first one on.
+    writer: Option<Writer>,
 }
 
 impl<'a> Files<'a> {
     pub const fn new(place: Place<'a>) -> Self {
-        Self { place, created: Vec::new() }
+        Self { place, created: Vec::new(), writer: None }
     }
 
     /// Removes what was written: the run has come to nothing.
-    pub fn remove(self) {
+    pub fn remove(mut self) {
+        self.writer = None;
         for path in self.created {
             // What cannot be removed goes with the directory.
             let _ = std::fs::remove_file(path);
@@ -123,8 +124,14 @@ impl Sinks for Files<'_> {
         let path = place.join(file_name(name));
         File::create(&path)?;
         self.created.push(path.clone());
-        let file = Appender { path, buffer: Vec::with_capacity(BUFFER) };
-        Ok(if name == FRAMES { Box::new(TimelinePage::new(file)) } else { Box::new(file) })
+        let file = Appender { path };
+        let out: Box<dyn Write + Send> =
+            if name == FRAMES { Box::new(TimelinePage::new(BufWriter::new(file))) } else { Box::new(file) };
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            none => none.insert(Writer::start()?),
+        };
+        Ok(Box::new(writer.hand_over(out)?))
     }
 
     fn place(&self, name: &str) -> String {
@@ -142,33 +149,15 @@ pub fn file_name(name: &str) -> String {
 #[derive(Debug)]
 struct Appender {
     path: PathBuf,
-    buffer: Vec<u8>,
-}
-
-impl Appender {
-    fn append(&self, bytes: &[u8]) -> Result<()> {
-        OpenOptions::new().append(true).open(&self.path)?.write_all(bytes)
-    }
 }
 
 impl Write for Appender {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-        if self.buffer.len() + bytes.len() > BUFFER {
-            self.flush()?;
-        }
-        if bytes.len() >= BUFFER {
-            self.append(bytes)?;
-        } else {
-            self.buffer.extend_from_slice(bytes);
-        }
+        OpenOptions::new().append(true).open(&self.path)?.write_all(bytes)?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> Result<()> {
-        if !self.buffer.is_empty() {
-            self.append(&self.buffer)?;
-            self.buffer.clear();
-        }
         Ok(())
     }
 }

@@ -51,9 +51,19 @@ impl Message {
 
     /// A message within this one.
     fn message(&mut self, field: u64, fill: impl FnOnce(&mut Self)) {
-        let mut inner = Self::default();
-        fill(&mut inner);
-        self.bytes(field, &inner.0);
+        self.varint(field << 3 | 2);
+        let at = self.0.len();
+        // Its length comes first and is known last. One byte holds most lengths.
+        self.0.push(0);
+        fill(self);
+        let length = self.0.len() - at - 1;
+        if length < 0x80 {
+            self.0[at] = length as u8;
+        } else {
+            let mut whole = Self::default();
+            whole.varint(length as u64);
+            self.0.splice(at..=at, whole.0);
+        }
     }
 }
 
@@ -101,15 +111,16 @@ pub struct PerfettoTrace<W: Write> {
     names: [BTreeMap<String, u64>; 4],
     /// Names that the next packet has to bring.
     fresh: Message,
-    /// Buffer, reused for every packet.
+    /// Buffers, reused for every packet.
+    packet: Message,
     event: Message,
     is_begun: bool,
 }
 
 impl<W: Write> PerfettoTrace<W> {
     pub fn new(out: W) -> Self {
-        let (fresh, event) = (Message::default(), Message::default());
-        Self { out, tracks: 0, names: Default::default(), fresh, event, is_begun: false }
+        let [fresh, packet, event] = [const { Message(Vec::new()) }; 3];
+        Self { out, tracks: 0, names: Default::default(), fresh, packet, event, is_begun: false }
     }
 
     /// Flushes what was written.
@@ -120,24 +131,22 @@ impl<W: Write> PerfettoTrace<W> {
 
     /// A packet of the trace.
     fn packet(&mut self, at: Option<Instant>, fill: impl FnOnce(&mut Message)) {
-        let mut packet = Message::default();
-        if let Some(at) = at {
-            packet.number(8, at.as_nanos());
-        }
-        packet.number(10, SEQUENCE);
-        packet.number(13, if self.is_begun { LATER } else { FIRST });
+        self.packet.0.clear();
+        self.packet.message(1, |packet| {
+            if let Some(at) = at {
+                packet.number(8, at.as_nanos());
+            }
+            packet.number(10, SEQUENCE);
+            packet.number(13, if self.is_begun { LATER } else { FIRST });
+            if !self.fresh.0.is_empty() {
+                packet.bytes(12, &self.fresh.0);
+            }
+            fill(packet);
+        });
+        self.fresh.0.clear();
         self.is_begun = true;
-        if !self.fresh.0.is_empty() {
-            packet.bytes(12, &self.fresh.0);
-            self.fresh.0.clear();
-        }
-        fill(&mut packet);
-        let mut head = Message::default();
-        head.varint(1 << 3 | 2);
-        head.varint(packet.0.len() as u64);
         // A recording's sink does not fail.
-        let _ = self.out.write_all(&head.0);
-        let _ = self.out.write_all(&packet.0);
+        let _ = self.out.write_all(&self.packet.0);
     }
 
     /// A track below another, at this place among its siblings.
