@@ -15,7 +15,7 @@ SKIPPED := $(abspath $(OUT))/skipped
         bench bench-peers bench-lab bench-tunnel bench-datapath \
         bench-strangers bench-python map mutants claims pages \
         rows rows-full rows-renew rows-documents python-lock dist same-bytes emulate packages test-packages wheels site \
-        install uninstall picture tools test-tools python-tools dist-tools package-tools clean
+        install uninstall picture tools test-tools python-tools dist-tools machine-tools package-tools clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ python-tools:
 
 dist-tools:
 	@scripts/tools.sh build dist
+
+machine-tools:
+	@scripts/tools.sh machine
 
 package-tools:
 	@scripts/tools.sh build python package
@@ -175,7 +178,7 @@ dist: dist-tools ## Static binaries, archives, checksums and their contents as C
 same-bytes: dist-tools ## Builds out/dist once more, in another folder: are the bytes equal?
 	@scripts/same_bytes.sh $(OUT)/dist $(DIST)
 
-emulate: package-tools ## Runs each binary of out/dist on its architecture, by qemu where that is another
+emulate: machine-tools ## Runs each binary of out/dist on its architecture, by qemu where that is another
 	@scripts/emulate.sh $(OUT)/dist $(DIST)
 
 packages: package-tools ## Debian packages and container images of the binaries in out/dist

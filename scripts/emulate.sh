@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs each binary of a release on its architecture, by qemu where that is another: version, run, reproduce --quick, and as
-# root a bond between two network namespaces. A run has the same results on all architectures.
+# Runs each binary of a release on its architecture, by qemu where that is another: version, run, reproduce --quick, and a
+# bond between two network namespaces: of this machine as root, of an emulated one where the architecture is another. A run
+# has the same results on all architectures.
 # usage: scripts/emulate.sh OUT [ARCHITECTURE]...
 set -euo pipefail
 
@@ -114,7 +115,9 @@ for architecture in "${wanted[@]}"; do
             # The paper that takes the least, row by row beside what is committed.
             try 'reproduce --quick' "${run[@]}" reproduce wifi --quick --no-store --rows "$root/tests/rows"
         fi
-        if [ "$(id -u)" -eq 0 ] && [ -e /dev/net/tun ]; then
+        if [ "$architecture" != "$(uname -m)" ]; then
+            try up "$root/scripts/machine.sh" "$architecture" "$binary"
+        elif [ "$(id -u)" -eq 0 ] && [ -e /dev/net/tun ]; then
             try up unshare --net "$root/scripts/emulate.sh" --bond "$work/bond" "emulated-$$" "${run[@]}"
         else
             echo "  up                       not tried: it needs root and /dev/net/tun"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a step needs from Debian's packages (as root or by sudo), or says exactly what to install.
-# usage: scripts/tools.sh build [test] [browser] [python] [dist] [package] [ns2] [picture]
+# usage: scripts/tools.sh build [test] [browser] [python] [dist] [package] [machine] [ns2] [picture]
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ rust_wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 declare -A package=([cc]=gcc [ld]=binutils [tshark]=tshark [ns]=ns2 [rsvg-convert]=librsvg2-bin [iperf3]=iperf3 [curl]=curl
     [ip]=iproute2 [ethtool]=ethtool [ping]=iputils-ping [python3]=python3 [nft]=nftables [sysctl]=procps [chromium]=chromium [npm]=npm
     [shellcheck]=shellcheck [lintian]=lintian [mmdebstrap]=mmdebstrap [qemu-aarch64-static]=qemu-user-static [skopeo]=skopeo
-    [busybox]=busybox)
+    [busybox]=busybox [qemu-system-aarch64]=qemu-system-arm [cpio]=cpio)
 wanted=()
 for step in "$@"; do
     case $step in
@@ -20,6 +20,7 @@ for step in "$@"; do
         browser) wanted+=(chromium npm) ;;
         python | dist) wanted+=(python3) ;;
         package) wanted+=(lintian mmdebstrap qemu-aarch64-static skopeo busybox) ;;
+        machine) wanted+=(qemu-aarch64-static mmdebstrap qemu-system-aarch64 cpio) ;;
         ns2) wanted+=(ns) ;;
         picture) wanted+=(rsvg-convert) ;;
         *) echo "tools.sh: unknown step '$step'" >&2; exit 2 ;;
