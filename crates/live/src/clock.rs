@@ -1,6 +1,7 @@
 //! The monotonic clock as the machines count time: from a beginning on. It never goes back and is never set.
 
 use airbraid_units::Instant;
+use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
@@ -28,8 +29,7 @@ impl Clock {
 
 /// `CLOCK_MONOTONIC`, which every Linux has.
 fn monotonic_ns() -> u64 {
-    clock_gettime(ClockId::CLOCK_MONOTONIC)
-        .map_or(0, |time| time.tv_sec().unsigned_abs() * 1_000_000_000 + time.tv_nsec().unsigned_abs())
+    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.num_nanoseconds().unsigned_abs())
 }
 
 /// Asks the system to wake this thread on time: no slack on its timers, and priority over other threads. A refusal

@@ -2,6 +2,7 @@
 //! too.
 
 use crate::print::Ended;
+use nix::sys::time::TimeValLike as _;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
@@ -178,7 +179,7 @@ where
 }
 
 fn monotonic() -> i64 {
-    nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.tv_sec())
+    nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.num_seconds())
 }
 
 #[cfg(test)]

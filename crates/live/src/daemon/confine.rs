@@ -213,16 +213,21 @@ fn restrict_files(site: &Site) -> Result<RulesetStatus, RulesetError> {
     Ok(restricted.ruleset)
 }
 
+/// The number of a call, which has the width of the architecture.
+fn number(call: impl Into<i64>) -> i64 {
+    call.into()
+}
+
 fn restrict_calls() -> Result<(), String> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| error.to_string())?;
     let said = |error: seccompiler::BackendError| error.to_string();
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = FORBIDDEN.into_iter().map(|call| (call, Vec::new())).collect();
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = FORBIDDEN.map(|call| (number(call), Vec::new())).into();
     let is_other = |family: libc::c_int| {
         let family = u64::from(family.unsigned_abs());
         SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family)
     };
     let others = FAMILIES.into_iter().map(is_other).collect::<Result<Vec<_>, _>>().map_err(said)?;
-    rules.insert(libc::SYS_socket, vec![SeccompRule::new(others).map_err(said)?]);
+    rules.insert(number(libc::SYS_socket), vec![SeccompRule::new(others).map_err(said)?]);
     let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch).map_err(said)?;
     let program: BpfProgram = filter.try_into().map_err(said)?;

@@ -112,6 +112,7 @@ use history::History;
 use journal::Journal;
 use keys::Random;
 use manager::Manager;
+use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 use outside::Outside;
 use peer::PeerState;
@@ -215,8 +216,7 @@ fn begin(site: Site, tun: Tun, outside: Outside) -> Result<Daemon, LabError> {
     let mark = routing::numbers(interface).1;
     let time = clock_gettime(ClockId::CLOCK_REALTIME).map_err(LabError::failed("the time of day"))?;
     // A clock before 1970 says nothing; link security finds out what the peers have seen of this end.
-    let seconds = u64::try_from(time.tv_sec()).unwrap_or(0);
-    let epoch_ns = seconds.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec().unsigned_abs());
+    let epoch_ns = u64::try_from(time.num_nanoseconds()).unwrap_or(0);
     let mut random = Random::new();
     let (mut seed, mut life) = ([0; 8], [0; 4]);
     random.fill(&mut seed);

@@ -12,6 +12,7 @@ use airbraid_engine::converge::session::Input;
 use airbraid_units::Duration;
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recvfrom, socket};
+use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -36,10 +37,7 @@ pub struct Clocks {
 
 impl Clocks {
     pub fn now() -> Self {
-        let read = |clock| {
-            clock_gettime(clock)
-                .map_or(0, |time| time.tv_sec().unsigned_abs() * 1_000_000_000 + time.tv_nsec().unsigned_abs())
-        };
+        let read = |clock| clock_gettime(clock).map_or(0, |time| time.num_nanoseconds().unsigned_abs());
         Self {
             monotonic: read(ClockId::CLOCK_MONOTONIC),
             boot: read(ClockId::CLOCK_BOOTTIME),

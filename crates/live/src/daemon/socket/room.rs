@@ -4,7 +4,7 @@
 use crate::daemon::inner::Summary;
 use crate::daemon::packet::{IpPacket, Pool, Run};
 use airbraid_units::Duration;
-use nix::sys::time::TimeSpec;
+use nix::sys::time::{TimeSpec, TimeValLike};
 use std::io::IoSliceMut;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
@@ -78,7 +78,7 @@ impl Room {
         let Self { pool, near: runs, far, heads, seen_at } = self;
         let pool = &*pool;
         let age = |stamp: TimeSpec| {
-            let age = seen_at.map_or(0, |seen| nanoseconds(seen).saturating_sub(nanoseconds(stamp)).max(0));
+            let age = seen_at.map_or(0, |seen| seen.num_nanoseconds().saturating_sub(stamp.num_nanoseconds()).max(0));
             Duration::from_nanos(age.unsigned_abs()).min(AGE_MAX)
         };
         heads.iter().zip(runs.iter_mut().zip(far.chunks_exact_mut(STRIDE))).flat_map(move |(head, (run, far))| {
@@ -156,8 +156,4 @@ impl Body<'_> {
             Self::Part { bytes, pool } => pool.packet(bytes.get(range)?, look),
         }
     }
-}
-
-fn nanoseconds(time: TimeSpec) -> i64 {
-    time.tv_sec().saturating_mul(1_000_000_000).saturating_add(time.tv_nsec())
 }
