@@ -18,9 +18,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/root
 programs=bash,coreutils,grep,sed,iproute2,iputils-ping,util-linux,mount,kmod
-# Packages are unpacked, not configured: nothing of the other processor runs here.
-mmdebstrap --quiet --variant=extract --architectures="$debian" --include="$kernel,$programs" bookworm "$root" 2>"$work/complained" ||
-    { tail -n 20 "$work/complained" >&2; exit 1; }
+# Packages are unpacked, not configured: nothing of the other processor runs here. The release without its updates is enough.
+mmdebstrap --quiet --variant=extract --architectures="$debian" --include="$kernel,$programs" bookworm "$root" \
+    "deb http://deb.debian.org/debian bookworm main" 2>"$work/complained" || { tail -n 20 "$work/complained" >&2; exit 1; }
 mkdir "$root/modules"
 find "$root/lib/modules" '(' -name tun.ko -o -name veth.ko ')' -exec mv '{}' "$root/modules" ';'
 mv "$root"/boot/vmlinuz-* "$work/kernel"
