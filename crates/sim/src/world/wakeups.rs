@@ -109,7 +109,9 @@ impl Wakeups {
     /// Only an earlier time moves its alarm. A later one, or none, waits until the alarm rings: a MAC sleeps on then,
     /// any other machine, woken too early, changes nothing, and its alarm is set again. Stations hear several frames
     /// for each time they transmit, so most alarms never ring in vain; one that soon would is taken back.
-    #[inline]
+    ///
+    /// In place: the kind of machine is known beforehand, and its wake-up is not named for anybody.
+    #[inline(always)]
     pub fn arm(&mut self, now: Instant, machine: MachineId, wake: Option<Wake>) {
         let (kind, index) = machine.parts();
         // MACs have the first places.
