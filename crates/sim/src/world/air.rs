@@ -5,7 +5,7 @@ use super::frame::{Msdu, MsduKind};
 use super::host::{Event, Host};
 use super::id::{NodeId, RadioId, TransmissionId};
 use super::killers::leaves;
-use super::medium::{Beginning, Ended, Ending, Hearer, Loss, Transmission};
+use super::medium::{Beginning, Begun, Ended, Ending, Hearer, Loss, Transmission};
 use super::observe::FrameEvent;
 use super::packet::Body;
 use super::port::radio::RadioPort;
@@ -33,7 +33,8 @@ impl World<'_> {
         let Some(transmission) = self.host.medium.transmission(id) else { return };
         let (from, start, begun) = (transmission.from, transmission.start, transmission.begun);
         let (channel, end, turn) = (transmission.channel, transmission.end, transmission.turn);
-        let airtime = end - start;
+        let (airtime, is_wide) = (end - start, transmission.narrowed.is_none());
+        let at_hearers = Begun { id, channel, end, is_wide };
         let row = self.host.medium.take_row(from);
         // Its end comes into the queue when it has begun, which is shorter by that.
         if let (0, Some(first)) = (begun, row.first()) {
@@ -46,7 +47,7 @@ impl World<'_> {
                 self.host.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
                 break;
             }
-            let beginning = self.host.medium.on_beginning(self.host.now, id, channel, hearer);
+            let beginning = self.host.medium.on_beginning(self.host.now, at_hearers, hearer);
             if let Some(idle) = self.host.medium.take_secondary() {
                 self.ports.radios[hearer.radio].on_secondary(self.host.now, idle);
             }
@@ -60,7 +61,7 @@ impl World<'_> {
             let port = &mut self.ports.radios[hearer.radio];
             match beginning {
                 Beginning::Nothing => {}
-                Beginning::Busy => port.drive(|| Some(MacInput::Busy), &mut self.host),
+                Beginning::Busy => port.find_busy(end + hearer.delay(), &mut self.host),
                 Beginning::Idle => port.step(Some(MacInput::Idle), &mut self.host),
                 Beginning::Ignored => port.step(Some(MacInput::Ignored(airtime)), &mut self.host),
             }

@@ -109,6 +109,17 @@ impl Transmission {
     }
 }
 
+/// A frame on the air as it begins at its hearers.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun {
+    pub id: TransmissionId,
+    pub channel: Channel,
+    /// When its last bit leaves.
+    pub end: Instant,
+    /// Whether it fills its sender's channel.
+    pub is_wide: bool,
+}
+
 /// Why a frame was not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
@@ -536,21 +547,22 @@ impl Medium {
 
     /// A transmission begins to arrive at a radio.
     #[inline]
-    pub fn on_beginning(&mut self, now: Instant, id: TransmissionId, channel: Channel, hearer: Hearer) -> Beginning {
+    pub fn on_beginning(&mut self, now: Instant, begun: Begun, hearer: Hearer) -> Beginning {
         let Self { radios, sites, transmissions, error_rates, spectrum, secondary, first_mpdu, .. } = self;
+        let Begun { id, channel, end, is_wide } = begun;
         let radio = &mut radios[hearer.radio];
         if radio.settles {
             radio.settle_lock(now, |lock| transmissions[lock].as_deref(), (error_rates.as_deref(), spectrum));
         }
         radio.sum_up(spectrum);
         let before = radio.energy;
-        let arrival = match &transmissions[id] {
-            Some(transmission) if !hearer.is_whole() || transmission.narrowed.is_some() => {
-                let link = link(sites, spectrum, transmission.from, hearer.radio);
-                let arrival = Arrival::in_part(id, transmission, (hearer, link), spectrum);
-                if radio.knows(transmission.frame.rate) { arrival } else { arrival.as_energy() }
-            }
-            _ => Arrival::whole(id, channel, hearer.power),
+        let arrival = if is_wide && hearer.is_whole() {
+            Arrival::whole(id, channel, hearer.power)
+        } else {
+            let Some(transmission) = &transmissions[id] else { return Beginning::Nothing };
+            let link = link(sites, spectrum, transmission.from, hearer.radio);
+            let arrival = Arrival::in_part(id, transmission, (hearer, link), spectrum);
+            if radio.knows(transmission.frame.rate) { arrival } else { arrival.as_energy() }
         };
         let power = arrival.power(spectrum);
         radio.arrivals.push(arrival);
@@ -566,7 +578,6 @@ impl Medium {
             }
         }
         let is_ignored = radio.is_up && power >= radio.limits.carrier_sense && radio.ignores(power);
-        let end = transmissions[id].as_ref().map_or(now, |transmission| transmission.end);
         let losses = radio.on_frame(now, (arrival, power), end + hearer.delay(), before, spectrum);
         if radio.ppdu.early.is_some() {
             *first_mpdu = radio.expect_mpdus(id, transmissions[id].as_deref(), hearer);

@@ -109,10 +109,16 @@ impl Wakeups {
     /// Only an earlier time moves its alarm. A later one, or none, waits until the alarm rings: a MAC sleeps on then,
     /// any other machine, woken too early, changes nothing, and its alarm is set again. Stations hear several frames
     /// for each time they transmit, so most alarms never ring in vain; one that soon would is taken back.
+    #[inline(always)]
+    pub fn arm(&mut self, now: Instant, machine: MachineId, wake: Option<Wake>) {
+        self.arm_beyond(now + NEAR, now, machine, wake);
+    }
+
+    /// The same of a machine that wants nothing before `until`, whatever its present alarm says.
     ///
     /// In place: the kind of machine is known beforehand, and its wake-up is not named for anybody.
     #[inline(always)]
-    pub fn arm(&mut self, now: Instant, machine: MachineId, wake: Option<Wake>) {
+    pub fn arm_beyond(&mut self, until: Instant, now: Instant, machine: MachineId, wake: Option<Wake>) {
         let (kind, index) = machine.parts();
         // MACs have the first places.
         let is_mac = matches!(kind, MachineKind::Mac);
@@ -122,7 +128,7 @@ impl Wakeups {
             self.wanted[index] = at;
         }
         let armed = self.timers.at(place);
-        if at < armed || armed <= now || (at == Instant::MAX && armed.saturating_since(now) < NEAR) {
+        if at < armed || armed <= now || (at == Instant::MAX && armed < until) {
             self.timers.set(place, at);
         }
     }

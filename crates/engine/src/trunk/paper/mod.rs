@@ -375,10 +375,12 @@ impl<P: Share> Machine for PaperTrunk<P> {
         }
     }
 
+    #[inline]
     fn poll_output(&mut self) -> Option<PaperOutput<P>> {
         self.outputs.pop_front()
     }
 
+    #[inline]
     fn poll_timeout(&self) -> Option<Wake> {
         match &self.ends {
             Ends::Striping(ends) => {

@@ -205,9 +205,12 @@ impl RadioState {
 
     fn place_of(&self, id: TransmissionId) -> Option<usize> {
         let is_it = |arrival: &Arrival| arrival.transmission == id;
-        let from = if self.next < self.arrivals.len() { self.next } else { 0 };
-        let behind = self.arrivals[from..].iter().position(is_it).map(|place| from + place);
-        behind.or_else(|| self.arrivals[..from].iter().position(is_it))
+        let last = self.next.min(self.arrivals.len());
+        let behind = self.arrivals[last..].first().is_some_and(is_it).then_some(last);
+        // Near the place where one was found before: what begins together ends in the same order, and of what is left
+        // the first half lies the other way round.
+        let before = || self.arrivals[..last].iter().rposition(is_it);
+        behind.or_else(before).or_else(|| self.arrivals[last..].iter().position(is_it).map(|place| last + place))
     }
 
     /// Sums up the energy if some has gone since.
@@ -238,9 +241,14 @@ impl RadioState {
             || (self.uneven > 0 && self.energy_on_primary(spectrum) >= self.limits.energy_detect)
     }
 
-    /// The same after some has gone: one frame that is loud enough needs no sum.
+    /// The same after some has gone: one frame that is loud enough needs no sum, and nothing at all is not sensed.
     #[inline]
     pub fn still_senses(&mut self, spectrum: &Spectrum) -> bool {
+        !self.arrivals.is_empty() && self.senses_rest(spectrum)
+    }
+
+    #[inline(never)]
+    fn senses_rest(&mut self, spectrum: &Spectrum) -> bool {
         let is_loud =
             |last: &Arrival| last.channel == self.tuned && last.power(spectrum) >= self.limits.carrier_sense;
         if !self.is_summed && self.arrivals.last().is_some_and(is_loud) {

@@ -215,6 +215,15 @@ impl RadioPort {
         host.wakeups.arm(now, MachineId::Mac(radio), wake);
     }
 
+    /// Energy arrives that stays until `until`: an alarm before that would ring in vain.
+    #[inline(always)]
+    pub fn find_busy(&mut self, until: Instant, host: &mut Host<'_>) {
+        let RadioMac::Dcf(mac) = &mut self.mac else { return self.step(Some(MacInput::Busy), host) };
+        let (radio, now) = (self.radio, host.now);
+        let wake = step(mac, now, Some(MacInput::Busy), |output| host.on_mac_output(radio, output));
+        host.wakeups.arm_beyond(until, now, MachineId::Mac(radio), wake);
+    }
+
     /// A frame for this radio has come whole: apart from the way of the many that only overhear one.
     #[inline(never)]
     pub fn receive(&mut self, frame: &Frame<Msdu>, idle: bool, host: &mut Host<'_>) {
