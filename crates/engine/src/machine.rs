@@ -61,12 +61,19 @@ pub fn step<M: Machine>(
 ) -> Option<Wake> {
     turn(machine, now, input, carry_out);
     let wake = machine.poll_timeout();
-    if let Some(wake) = wake
-        && wake.at <= now
-    {
-        panic!("{}", Spin { wake, now });
+    if wake.is_some_and(|wake| wake.at <= now) {
+        spin(machine, now);
     }
     wake
+}
+
+/// Ends with the name of the timer that would spin: asked for again, so that nobody else needs it.
+#[cold]
+#[inline(never)]
+fn spin<M: Machine>(machine: &M, now: Instant) {
+    if let Some(wake) = machine.poll_timeout() {
+        panic!("{}", Spin { wake, now });
+    }
 }
 
 /// Does the same as [`step`], for a host that drives many machines and must not end because of one.

@@ -48,15 +48,8 @@ impl World<'_> {
                 break;
             }
             let beginning = self.host.medium.on_beginning(self.host.now, at_hearers, hearer);
-            if let Some(idle) = self.host.medium.take_secondary() {
-                self.ports.radios[hearer.radio].on_secondary(self.host.now, idle);
-            }
-            if let Some(at) = self.host.medium.take_first_mpdu() {
-                if self.host.may_act_on(id, self.ports.radios[hearer.radio].node()) {
-                    self.host.queue.push(at, Phase::ReceptionEnd, Event::MpdusEnd(hearer.radio));
-                } else {
-                    self.host.medium.defer_mpdus(hearer.radio);
-                }
+            if self.host.medium.has_news() {
+                self.pass_on_news(id, hearer.radio);
             }
             let port = &mut self.ports.radios[hearer.radio];
             match beginning {
@@ -67,6 +60,21 @@ impl World<'_> {
             }
         }
         self.host.medium.put_row(from, row);
+    }
+
+    /// A part of a wide channel has changed at a radio, or a PPDU has begun of which its MAC is to hear MPDU by MPDU.
+    #[inline(never)]
+    fn pass_on_news(&mut self, id: TransmissionId, radio: RadioId) {
+        if let Some(idle) = self.host.medium.take_secondary() {
+            self.ports.radios[radio].on_secondary(self.host.now, idle);
+        }
+        if let Some(at) = self.host.medium.take_first_mpdu() {
+            if self.host.may_act_on(id, self.ports.radios[radio].node()) {
+                self.host.queue.push(at, Phase::ReceptionEnd, Event::MpdusEnd(radio));
+            } else {
+                self.host.medium.defer_mpdus(radio);
+            }
+        }
     }
 
     /// MPDUs end at a radio, and more of their PPDU is to come.
@@ -122,8 +130,8 @@ impl World<'_> {
                 break;
             }
             let ending = self.host.medium.on_ending(self.host.now, id, &transmission, hearer);
-            if let Some(idle) = self.host.medium.take_secondary() {
-                self.ports.radios[hearer.radio].on_secondary(self.host.now, idle);
+            if self.host.medium.has_news() {
+                self.pass_on_news(id, hearer.radio);
             }
             match ending {
                 Ending::Nothing => {}

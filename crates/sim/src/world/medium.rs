@@ -425,7 +425,7 @@ impl Medium {
                 hearers.push(Hearer::new(index, propagation_delay(span), power, link.is_whole));
             }
         }
-        hearers.sort_unstable_by_key(|hearer| (hearer.delay(), hearer.radio));
+        hearers.sort_unstable_by_key(|hearer| hearer.delay().as_nanos() << 32 | hearer.radio.index() as u64);
         if self.moving.is_empty() {
             hearers.shrink_to_fit();
         }
@@ -538,6 +538,13 @@ impl Medium {
     #[inline]
     pub fn take_secondary(&mut self) -> Option<Width> {
         self.secondary.take()
+    }
+
+    /// Whether there is anything beside energy and frames for the MAC of the radio of the last event:
+    /// [`Medium::take_secondary`], [`Medium::take_first_mpdu`].
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        self.secondary.is_some() || self.first_mpdu.is_some()
     }
 
     /// Number of frames for a radio that were lost to another before it had begun to receive them.
