@@ -354,7 +354,7 @@ impl<P: Share> Machine for PaperTrunk<P> {
         self.handle_timeout(now);
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle_timeout(&mut self, now: Instant) {
         let outputs = &mut self.outputs;
         match &mut self.ends {
@@ -380,7 +380,7 @@ impl<P: Share> Machine for PaperTrunk<P> {
         self.outputs.pop_front()
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll_timeout(&self) -> Option<Wake> {
         match &self.ends {
             Ends::Striping(ends) => {
