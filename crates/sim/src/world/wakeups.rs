@@ -204,6 +204,22 @@ mod tests {
     }
 
     #[test]
+    fn an_alarm_before_the_end_of_what_stopped_it_is_taken_back() {
+        let now = Instant::from_nanos;
+        let radio = MachineId::Mac(RadioId::new(0));
+        let mut wakeups = Wakeups::new(MachineCounts::default().with(MachineKind::Mac, 1));
+        let alarm = 10 * NEAR.as_nanos();
+        for (until, next) in [(alarm, now(alarm)), (alarm + 1, Instant::MAX)] {
+            wakeups.arm(now(0), radio, at(alarm));
+            wakeups.arm_beyond(now(until), now(1), radio, None);
+            assert_eq!(wakeups.next_at(), next, "an alarm at {alarm}, and a frame until {until}");
+        }
+        // One that is wanted all the same stands.
+        wakeups.arm_beyond(now(2 * alarm), now(1), radio, at(alarm));
+        assert_eq!(wakeups.next_at(), now(alarm));
+    }
+
+    #[test]
     fn machines_that_wake_together_go_in_the_order_of_their_ids() {
         use MachineKind::{Flow, Link, LinkTrunk, Mac, RadioTrunk, Router, SelectiveRepeat, Selector, StopAndWait};
         let kinds = [Mac, StopAndWait, SelectiveRepeat, RadioTrunk, Selector, LinkTrunk, Link, Router, Flow];

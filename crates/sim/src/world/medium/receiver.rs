@@ -249,8 +249,7 @@ impl RadioState {
 
     #[inline(never)]
     fn senses_rest(&mut self, spectrum: &Spectrum) -> bool {
-        let is_loud =
-            |last: &Arrival| last.channel == self.tuned && last.power(spectrum) >= self.limits.carrier_sense;
+        let is_loud = |last: &Arrival| last.channel == self.tuned && last.power(spectrum) >= self.limits.carrier_sense;
         if !self.is_summed && self.arrivals.last().is_some_and(is_loud) {
             return true;
         }
