@@ -7,6 +7,7 @@
 
 mod arrival;
 mod early;
+mod hearer;
 mod judged;
 mod receiver;
 mod reception;
@@ -32,50 +33,12 @@ use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
 use arrival::Arrival;
 pub use early::Ended;
 use early::acts_early;
+pub use hearer::Hearer;
 use receiver::{Errors, RadioState};
 use site::{Site, SiteKind, furthest, shadow};
 use spectrum::{CouplingId, Spectrum};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A radio that hears another. In a cell of n stations there are n^2: 16 byte each. What is the same for all radios on
-/// two channels is in [`Spectrum`].
-#[derive(Clone, Copy, Debug)]
-pub struct Hearer {
-    /// The radio.
-    pub radio: RadioId,
-    /// Propagation delay \[ns\], and above it [`Hearer::PARTLY`].
-    delay: u32,
-    /// Received power \[mW\], at all frequencies together.
-    power: f64,
-}
-
-impl Hearer {
-    /// Bit of a hearer whose channel is not what the sender's fills, or that does not know the same modulations. Delays
-    /// are below: 2^31 ns are 644,000 km.
-    const PARTLY: u32 = 1 << 31;
-
-    const fn new(radio: RadioId, delay: Duration, power: f64, is_whole: bool) -> Self {
-        let mark = if is_whole { 0 } else { Self::PARTLY };
-        Self { radio, delay: delay.as_nanos() as u32 & !Self::PARTLY | mark, power }
-    }
-
-    /// Whether what fills the sender's channel fills this radio's, and both know the same modulations.
-    #[inline]
-    const fn is_whole(self) -> bool {
-        self.delay & Self::PARTLY == 0
-    }
-
-    /// Received power \[mW\], at all frequencies together.
-    pub fn power(self) -> f64 {
-        self.power
-    }
-    /// Propagation delay.
-    #[inline]
-    pub fn delay(self) -> Duration {
-        Duration::from_nanos(u64::from(self.delay & !Self::PARTLY))
-    }
-}
 
 /// A frame on the air.
 #[derive(Clone, Debug)]
@@ -324,12 +287,12 @@ impl Medium {
     fn can_decode(&self, from: RadioId, hearer: &Hearer) -> bool {
         let threshold = self.radios[hearer.radio].limits.reception;
         if hearer.is_whole() {
-            return hearer.power >= threshold;
+            return hearer.power() >= threshold;
         }
         // To a station of a narrower channel a wide one sends in that part of its own.
         let link = link(&self.sites, &self.spectrum, from, hearer.radio);
         let couplings = Width::ALL.map(|width| self.spectrum.coupling(link, Some(width)).1);
-        let is_enough = |part: f64| hearer.power * part >= threshold;
+        let is_enough = |part: f64| hearer.power() * part >= threshold;
         couplings.iter().any(|coupling| coupling.decodable.is_some() && is_enough(coupling.in_band))
     }
 
@@ -364,7 +327,7 @@ impl Medium {
         let coupling = move |to: RadioId| link(&self.sites, &self.spectrum, radio, to);
         let has_preamble = move |to: RadioId| self.spectrum.coupling(coupling(to), None).1.has_preamble;
         let fills = move |hearer: &Hearer| hearer.is_whole() || has_preamble(hearer.radio);
-        let is_sensed = move |hearer: &&Hearer| hearer.power >= own.limits.carrier_sense && fills(hearer);
+        let is_sensed = move |hearer: &&Hearer| hearer.power() >= own.limits.carrier_sense && fills(hearer);
         let sensed = hearers.filter(is_sensed).map(|hearer| hearer.radio);
         sensed.filter(move |other| self.radios[*other].tuned == own.tuned)
     }
@@ -564,7 +527,7 @@ impl Medium {
         radio.sum_up(spectrum);
         let before = radio.energy;
         let arrival = if is_wide && hearer.is_whole() {
-            Arrival::whole(id, channel, hearer.power)
+            Arrival::whole(id, channel, hearer.power())
         } else {
             let Some(transmission) = &transmissions[id] else { return Beginning::Nothing };
             let link = link(sites, spectrum, transmission.from, hearer.radio);

@@ -17,7 +17,7 @@ pub(super) struct Arrival {
     grasp: Grasp,
 }
 
-/// What a receiver makes of an arrival.
+/// The use of an arrival to a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Grasp {
     /// Energy.
@@ -48,7 +48,7 @@ impl Arrival {
             false if coupling.has_preamble => Grasp::Preamble,
             false => Grasp::Energy,
         };
-        Self { full: hearer.power, transmission, coupling: place, channel: sent.channel, grasp }
+        Self { full: hearer.power(), transmission, coupling: place, channel: sent.channel, grasp }
     }
 
     /// The same for a receiver that does not know its modulation.

@@ -205,8 +205,8 @@ impl RadioPort {
         host.wakeups.arm(now, MachineId::Mac(radio), wake);
     }
 
-    /// The same, for DCF in place: where the input is known beforehand, of the machine only what it means is left. It is
-    /// made apart for each kind of MAC, because what any of them gets by reference is stored for all.
+    /// The same, for DCF in place: where the input is known beforehand, of the machine only what it means is left. It
+    /// is made apart for each kind of MAC, because what any of them gets by reference is stored for all.
     #[inline(always)]
     pub fn drive(&mut self, input: impl FnOnce() -> Option<MacInput<Msdu>>, host: &mut Host<'_>) {
         let RadioMac::Dcf(mac) = &mut self.mac else { return self.step(input(), host) };
