@@ -59,9 +59,20 @@ pub fn step<M: Machine>(
     input: Option<M::Input>,
     carry_out: impl FnMut(M::Output),
 ) -> Option<Wake> {
-    match try_step(machine, now, input, carry_out) {
-        Ok(wake) => wake,
-        Err(spin) => panic!("{spin}"),
+    turn(machine, now, input, carry_out);
+    let wake = machine.poll_timeout();
+    if wake.is_some_and(|wake| wake.at <= now) {
+        spin(machine, now);
+    }
+    wake
+}
+
+/// Ends with the name of the timer that would spin: asked for again, so that nobody else needs it.
+#[cold]
+#[inline(never)]
+fn spin<M: Machine>(machine: &M, now: Instant) {
+    if let Some(wake) = machine.poll_timeout() {
+        panic!("{}", Spin { wake, now });
     }
 }
 
@@ -74,18 +85,24 @@ pub fn try_step<M: Machine>(
     machine: &mut M,
     now: Instant,
     input: Option<M::Input>,
-    mut carry_out: impl FnMut(M::Output),
+    carry_out: impl FnMut(M::Output),
 ) -> Result<Option<Wake>, Spin> {
+    turn(machine, now, input, carry_out);
+    match machine.poll_timeout() {
+        Some(wake) if wake.at <= now => Err(Spin { wake, now }),
+        wake => Ok(wake),
+    }
+}
+
+/// One input, or the due timers, and every output.
+#[inline(always)]
+fn turn<M: Machine>(machine: &mut M, now: Instant, input: Option<M::Input>, mut carry_out: impl FnMut(M::Output)) {
     match input {
         Some(input) => machine.handle_input(now, input),
         None => machine.handle_timeout(now),
     }
     while let Some(output) = machine.poll_output() {
         carry_out(output);
-    }
-    match machine.poll_timeout() {
-        Some(wake) if wake.at <= now => Err(Spin { wake, now }),
-        wake => Ok(wake),
     }
 }
 

@@ -56,6 +56,7 @@ impl Timers {
     }
 
     /// Moves a machine's wake-up.
+    #[inline(never)]
     pub fn set(&mut self, machine: u32, at: Instant) {
         let (mut group, mut side, mut at) = (self.lowest + machine as usize / GROUP, machine as usize % GROUP, at);
         // Where nothing changes nothing changes above.

@@ -313,7 +313,7 @@ impl<P: Packet + Copy> Dcf<P> {
 
     /// Ends every input and every timer: transmits the frame in service if its time has come, and finds the earliest
     /// timer.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self, now: Instant) {
         if let State::Contend = self.state {
             match self.station.contention.grant(now) {
@@ -367,7 +367,7 @@ impl<P: Packet + Copy> Dcf<P> {
     }
 
     /// Energy arrives. Of the timers it stops that of the backoff, which runs only on an idle medium.
-    #[inline]
+    #[inline(always)]
     fn on_busy(&mut self, now: Instant) {
         self.station.contention.on_busy(now);
         if self.state == State::Contend {

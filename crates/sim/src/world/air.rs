@@ -5,7 +5,7 @@ use super::frame::{Msdu, MsduKind};
 use super::host::{Event, Host};
 use super::id::{NodeId, RadioId, TransmissionId};
 use super::killers::leaves;
-use super::medium::{Beginning, Ended, Ending, Hearer, Loss, Transmission};
+use super::medium::{Beginning, Begun, Ended, Ending, Hearer, Loss, Transmission};
 use super::observe::FrameEvent;
 use super::packet::Body;
 use super::port::radio::RadioPort;
@@ -28,11 +28,13 @@ impl World<'_> {
     }
 
     /// A transmission reaches its next hearers.
+    #[inline(never)]
     pub(super) fn on_beginning(&mut self, id: TransmissionId) {
         let Some(transmission) = self.host.medium.transmission(id) else { return };
         let (from, start, begun) = (transmission.from, transmission.start, transmission.begun);
         let (channel, end, turn) = (transmission.channel, transmission.end, transmission.turn);
-        let airtime = end - start;
+        let (airtime, is_wide) = (end - start, transmission.narrowed.is_none());
+        let at_hearers = Begun { id, channel, end, is_wide };
         let row = self.host.medium.take_row(from);
         // Its end comes into the queue when it has begun, which is shorter by that.
         if let (0, Some(first)) = (begun, row.first()) {
@@ -45,26 +47,34 @@ impl World<'_> {
                 self.host.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
                 break;
             }
-            let beginning = self.host.medium.on_beginning(self.host.now, id, channel, hearer);
-            if let Some(idle) = self.host.medium.take_secondary() {
-                self.ports.radios[hearer.radio].on_secondary(self.host.now, idle);
+            let beginning = self.host.medium.on_beginning(self.host.now, at_hearers, hearer);
+            if self.host.medium.has_news() {
+                self.pass_on_news(id, hearer.radio);
             }
-            if let Some(at) = self.host.medium.take_first_mpdu() {
-                if self.host.may_act_on(id, self.ports.radios[hearer.radio].node()) {
-                    self.host.queue.push(at, Phase::ReceptionEnd, Event::MpdusEnd(hearer.radio));
-                } else {
-                    self.host.medium.defer_mpdus(hearer.radio);
-                }
+            let port = &mut self.ports.radios[hearer.radio];
+            match beginning {
+                Beginning::Nothing => {}
+                Beginning::Busy => port.find_busy(end + hearer.delay(), &mut self.host),
+                Beginning::Idle => port.step(Some(MacInput::Idle), &mut self.host),
+                Beginning::Ignored => port.step(Some(MacInput::Ignored(airtime)), &mut self.host),
             }
-            let input = match beginning {
-                Beginning::Nothing => continue,
-                Beginning::Busy => MacInput::Busy,
-                Beginning::Idle => MacInput::Idle,
-                Beginning::Ignored => MacInput::Ignored(airtime),
-            };
-            self.ports.radios[hearer.radio].drive(Some(input), &mut self.host);
         }
         self.host.medium.put_row(from, row);
+    }
+
+    /// A part of a wide channel has changed at a radio, or a PPDU has begun of which its MAC is to hear MPDU by MPDU.
+    #[inline(never)]
+    fn pass_on_news(&mut self, id: TransmissionId, radio: RadioId) {
+        if let Some(idle) = self.host.medium.take_secondary() {
+            self.ports.radios[radio].on_secondary(self.host.now, idle);
+        }
+        if let Some(at) = self.host.medium.take_first_mpdu() {
+            if self.host.may_act_on(id, self.ports.radios[radio].node()) {
+                self.host.queue.push(at, Phase::ReceptionEnd, Event::MpdusEnd(radio));
+            } else {
+                self.host.medium.defer_mpdus(radio);
+            }
+        }
     }
 
     /// MPDUs end at a radio, and more of their PPDU is to come.
@@ -106,6 +116,7 @@ impl World<'_> {
     }
 
     /// A transmission ends at its next hearers.
+    #[inline(never)]
     pub(super) fn on_ending(&mut self, id: TransmissionId) {
         let Some(mut transmission) = self.host.medium.take_transmission(id) else { return };
         let (from, end) = (transmission.from, transmission.end);
@@ -119,12 +130,12 @@ impl World<'_> {
                 break;
             }
             let ending = self.host.medium.on_ending(self.host.now, id, &transmission, hearer);
-            if let Some(idle) = self.host.medium.take_secondary() {
-                self.ports.radios[hearer.radio].on_secondary(self.host.now, idle);
+            if self.host.medium.has_news() {
+                self.pass_on_news(id, hearer.radio);
             }
             match ending {
                 Ending::Nothing => {}
-                Ending::Idle => self.ports.radios[hearer.radio].drive(Some(MacInput::Idle), &mut self.host),
+                Ending::Idle => self.ports.radios[hearer.radio].drive(|| Some(MacInput::Idle), &mut self.host),
                 Ending::Reception { result, idle } => {
                     let is_own = transmission.ppdu.is_some() && transmission.frame.to == hearer.radio.address();
                     if result.is_ok() && is_own {
@@ -142,19 +153,17 @@ impl World<'_> {
         }
         let is_over = reached == row.len();
         transmission.ended = reached;
-        let payload = transmission.frame.payload;
-        let ppdu = if is_over { transmission.ppdu.take() } else { None };
         self.host.medium.put_row(from, row);
-        self.host.medium.put_transmission(id, transmission);
         if is_over {
+            if let Some(msdu) = transmission.frame.payload {
+                self.host.packets.release(msdu.packet);
+            }
+            if let Some(ppdu) = transmission.ppdu.take() {
+                self.host.release_ppdu(&ppdu);
+            }
             self.host.medium.finish(id, from);
-            if let Some(msdu) = payload {
-                self.host.packets.release(msdu.packet);
-            }
-            for msdu in ppdu.iter().flat_map(|ppdu| ppdu.msdus()) {
-                self.host.packets.release(msdu.packet);
-            }
         }
+        self.host.medium.put_transmission(id, transmission);
     }
 
     /// Goes on to `at` without the queue, if nothing comes before: the hearers of one frame lie nanoseconds apart.
@@ -170,6 +179,14 @@ impl World<'_> {
 }
 
 impl Host<'_> {
+    /// A PPDU is no longer on the air: one reference less to each of its packets.
+    #[inline(never)]
+    fn release_ppdu(&mut self, ppdu: &Ppdu<Msdu>) {
+        for msdu in ppdu.msdus() {
+            self.packets.release(msdu.packet);
+        }
+    }
+
     /// Whether something may follow from an MPDU of a PPDU, at the node that it is for, before the PPDU ends: nothing
     /// does from datagrams that have reached their destination.
     fn may_act_on(&self, id: TransmissionId, node: NodeId) -> bool {
@@ -195,22 +212,15 @@ fn end_reception(
     let own = hearer.radio.address();
     let is_readable = transmission.ppdu.as_ref().is_none_or(|ppdu| port.reads(&ppdu.vector));
     let result = if is_readable { result } else { Err(Loss::Channel) };
-    if let Some(observer) = host.observer.as_deref_mut() {
-        let ppdu = transmission.ppdu.as_deref();
-        let msdu = ppdu.map_or(frame.payload, |ppdu| ppdu.msdus().first().copied());
-        let packet = msdu.and_then(|msdu| msdu.packet()).map(|packet| host.packets.get(packet));
-        let intact = host.medium.intact().filter(|_| ppdu.is_some());
-        let start = host.now.saturating_sub(transmission.end - transmission.start);
-        let packets = &host.packets;
-        let event = FrameEvent { radio: hearer.radio, frame, ppdu, intact, packet, packets, start, end: host.now };
-        observer.on_reception(host.now, &event, host.powers.dbm(hearer.power()), result);
+    if host.observer.is_some() {
+        tell_reception(hearer, transmission, result, host);
     }
     match result {
         Err(loss) => {
             if frame.to == own {
                 port.count_loss(loss);
             }
-            port.drive(Some(MacInput::ReceptionError { idle }), host);
+            port.drive(|| Some(MacInput::ReceptionError { idle }), host);
         }
         Ok(()) => {
             port.note_level(frame.from, hearer.power(), host);
@@ -219,16 +229,30 @@ fn end_reception(
                 port.step(Some(input), host);
             } else if frame.to == own || frame.to == Address::BROADCAST {
                 match received(port, hearer.radio, frame, host) {
-                    // The common one in place.
-                    Heard::Whole => port.drive(Some(MacInput::Received { frame: *frame, idle }), host),
+                    Heard::Whole => port.receive(frame, idle, host),
                     Heard::Damaged(damage) => port.step(Some(MacInput::Damaged { frame: *frame, damage, idle }), host),
                     Heard::Nothing => port.step(Some(MacInput::ReceptionError { idle }), host),
                 }
             } else {
-                port.drive(Some(MacInput::Overheard { frame: frame.header(), idle }), host);
+                port.drive(|| Some(MacInput::Overheard { frame: frame.header(), idle }), host);
             }
         }
     }
+}
+
+/// Tells who listens of the end of a reception. Out of the way of runs without recordings.
+#[cold]
+#[inline(never)]
+fn tell_reception(hearer: Hearer, transmission: &Transmission, result: Result<(), Loss>, host: &mut Host<'_>) {
+    let Some(observer) = host.observer.as_deref_mut() else { return };
+    let (frame, ppdu) = (&transmission.frame, transmission.ppdu.as_deref());
+    let msdu = ppdu.map_or(frame.payload, |ppdu| ppdu.msdus().first().copied());
+    let packet = msdu.and_then(|msdu| msdu.packet()).map(|packet| host.packets.get(packet));
+    let intact = host.medium.intact().filter(|_| ppdu.is_some());
+    let start = host.now.saturating_sub(transmission.end - transmission.start);
+    let packets = &host.packets;
+    let event = FrameEvent { radio: hearer.radio, frame, ppdu, intact, packet, packets, start, end: host.now };
+    observer.on_reception(host.now, &event, host.powers.dbm(hearer.power()), result);
 }
 
 /// The input of a radio that has received a PPDU, or a part of it, for its MAC: it gets a reference to each packet.

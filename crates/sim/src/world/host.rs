@@ -213,9 +213,13 @@ impl Host<'_> {
 
     /// Carries out what a radio's MAC says.
     #[inline(never)]
-    pub fn on_mac_output(&mut self, radio: RadioId, output: MacOutput<Msdu>) {
+    pub fn on_mac_output(&mut self, radio: RadioId, mut output: MacOutput<Msdu>) {
+        // Where it stands: a frame is long.
+        if let MacOutput::Transmit { frame, at, airtime, access } = &mut output {
+            return self.transmit(radio, frame, (*at, *airtime), *access);
+        }
         match output {
-            MacOutput::Transmit { frame, at, airtime, access } => self.transmit(radio, frame, at, airtime, access),
+            MacOutput::Transmit { .. } => {}
             MacOutput::TransmitPpdu { ppdu, at, airtime, access } => {
                 self.transmit_ppdu(radio, ppdu, at, airtime, access);
             }
@@ -259,13 +263,12 @@ impl Host<'_> {
     fn transmit(
         &mut self,
         radio: RadioId,
-        mut frame: Frame<Msdu>,
-        at: Instant,
-        airtime: Duration,
+        frame: &mut Frame<Msdu>,
+        (at, airtime): (Instant, Duration),
         access: service::Access,
     ) {
         if let Some(killers) = &mut self.killers
-            && killers.on_output(self.now, radio, &frame, &self.packets)
+            && killers.on_output(self.now, radio, frame, &self.packets)
         {
             frame.to = NOBODY;
         }
@@ -275,7 +278,7 @@ impl Host<'_> {
                 self.now,
                 &FrameEvent {
                     radio,
-                    frame: &frame,
+                    frame,
                     ppdu: None,
                     intact: None,
                     packet,
@@ -292,7 +295,7 @@ impl Host<'_> {
             account.on_air(radio, msdu.packet.bucket, airtime);
         }
         let turn = self.queue.reserve();
-        if let Some((id, delay)) = self.medium.begin(radio, &frame, None, (at, at + airtime, turn)) {
+        if let Some((id, delay)) = self.medium.begin(radio, frame, None, (at, at + airtime, turn)) {
             // The frame on the air is one more reference to its packet.
             if let Some(msdu) = frame.payload {
                 self.packets.retain(msdu.packet);

@@ -7,6 +7,7 @@
 
 mod arrival;
 mod early;
+mod hearer;
 mod judged;
 mod receiver;
 mod reception;
@@ -32,36 +33,12 @@ use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
 use arrival::Arrival;
 pub use early::Ended;
 use early::acts_early;
+pub use hearer::Hearer;
 use receiver::{Errors, RadioState};
 use site::{Site, SiteKind, furthest, shadow};
 use spectrum::{CouplingId, Spectrum};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A radio that hears another.
-#[derive(Clone, Copy, Debug)]
-pub struct Hearer {
-    /// The radio.
-    pub radio: RadioId,
-    /// Propagation delay \[ns\].
-    pub delay_ns: u32,
-    /// Received power \[mW\], at all frequencies together.
-    power: f64,
-    coupling: CouplingId,
-    /// Whether what fills the sender's channel fills this radio's, and both know the same modulations.
-    is_whole: bool,
-}
-
-impl Hearer {
-    /// Received power \[mW\], at all frequencies together.
-    pub fn power(self) -> f64 {
-        self.power
-    }
-    /// Propagation delay.
-    pub fn delay(self) -> Duration {
-        Duration::from_nanos(u64::from(self.delay_ns))
-    }
-}
 
 /// A frame on the air.
 #[derive(Clone, Debug)]
@@ -93,6 +70,17 @@ impl Transmission {
     pub fn is_non_ht(&self) -> bool {
         self.ppdu.as_ref().is_none_or(|ppdu| matches!(ppdu.vector, Vector::NonHt(_)))
     }
+}
+
+/// A frame on the air as it begins at its hearers.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun {
+    pub id: TransmissionId,
+    pub channel: Channel,
+    /// When its last bit leaves.
+    pub end: Instant,
+    /// Whether it fills its sender's channel.
+    pub is_wide: bool,
 }
 
 /// Why a frame was not received.
@@ -272,13 +260,13 @@ impl Medium {
     /// Whether `to` can decode a frame of `from` where they stand.
     pub fn reaches(&mut self, from: RadioId, to: RadioId) -> bool {
         self.renew_row(from);
-        self.rows[from].hearers.iter().any(|hearer| hearer.radio == to && self.can_decode(hearer))
+        self.rows[from].hearers.iter().any(|hearer| hearer.radio == to && self.can_decode(from, hearer))
     }
 
     /// The radios that can decode a frame of `from` where they stand, by number.
     pub fn reached_by(&mut self, from: RadioId) -> Vec<RadioId> {
         self.renew_row(from);
-        let able = self.rows[from].hearers.iter().filter(|hearer| self.can_decode(hearer));
+        let able = self.rows[from].hearers.iter().filter(|hearer| self.can_decode(from, hearer));
         let mut reached: Vec<RadioId> = able.map(|hearer| hearer.radio).collect();
         reached.sort_unstable();
         reached
@@ -296,14 +284,15 @@ impl Medium {
         self.rows.take_over(other.rows, |radio| things.radios[radio]);
     }
 
-    fn can_decode(&self, hearer: &Hearer) -> bool {
+    fn can_decode(&self, from: RadioId, hearer: &Hearer) -> bool {
         let threshold = self.radios[hearer.radio].limits.reception;
-        if hearer.is_whole {
-            return hearer.power >= threshold;
+        if hearer.is_whole() {
+            return hearer.power() >= threshold;
         }
         // To a station of a narrower channel a wide one sends in that part of its own.
-        let couplings = Width::ALL.map(|width| self.spectrum.coupling(hearer.coupling, Some(width)).1);
-        let is_enough = |part: f64| hearer.power * part >= threshold;
+        let link = link(&self.sites, &self.spectrum, from, hearer.radio);
+        let couplings = Width::ALL.map(|width| self.spectrum.coupling(link, Some(width)).1);
+        let is_enough = |part: f64| hearer.power() * part >= threshold;
         couplings.iter().any(|coupling| coupling.decodable.is_some() && is_enough(coupling.in_band))
     }
 
@@ -335,8 +324,10 @@ impl Medium {
     pub fn sensed_by(&self, radio: RadioId) -> impl Iterator<Item = RadioId> {
         let own = &self.radios[radio];
         let hearers = self.rows[radio].hearers.iter();
-        let fills = |hearer: &Hearer| hearer.is_whole || self.spectrum.coupling(hearer.coupling, None).1.has_preamble;
-        let is_sensed = move |hearer: &&Hearer| hearer.power >= own.limits.carrier_sense && fills(hearer);
+        let coupling = move |to: RadioId| link(&self.sites, &self.spectrum, radio, to);
+        let has_preamble = move |to: RadioId| self.spectrum.coupling(coupling(to), None).1.has_preamble;
+        let fills = move |hearer: &Hearer| hearer.is_whole() || has_preamble(hearer.radio);
+        let is_sensed = move |hearer: &&Hearer| hearer.power() >= own.limits.carrier_sense && fills(hearer);
         let sensed = hearers.filter(is_sensed).map(|hearer| hearer.radio);
         sensed.filter(move |other| self.radios[*other].tuned == own.tuned)
     }
@@ -394,17 +385,10 @@ impl Medium {
                 power *= shadowing.factor(span, shadow.at(self.moved_at.as_nanos() / MOTION_STEP.as_nanos()));
             }
             if power * in_band >= site.kind.interference_floor {
-                let delay_ns = propagation_delay(span).as_nanos() as u32;
-                hearers.push(Hearer {
-                    radio: index,
-                    delay_ns,
-                    power,
-                    coupling: link.coupling,
-                    is_whole: link.is_whole,
-                });
+                hearers.push(Hearer::new(index, propagation_delay(span), power, link.is_whole));
             }
         }
-        hearers.sort_unstable_by_key(|hearer| (hearer.delay_ns, hearer.radio));
+        hearers.sort_unstable_by_key(|hearer| hearer.delay().as_nanos() << 32 | hearer.radio.index() as u64);
         if self.moving.is_empty() {
             hearers.shrink_to_fit();
         }
@@ -506,9 +490,9 @@ impl Medium {
         state.tuned = state.next_channel;
         // What has come or gone in the meantime was not counted.
         state.uneven = 1;
-        state.add_up();
+        state.add_up(&self.spectrum);
         self.secondary = state.secondary_change(&self.spectrum);
-        state.is_busy = state.senses();
+        state.is_busy = state.senses(&self.spectrum);
         state.is_busy && state.is_up
     }
 
@@ -519,6 +503,13 @@ impl Medium {
         self.secondary.take()
     }
 
+    /// Whether there is anything beside energy and frames for the MAC of the radio of the last event:
+    /// [`Medium::take_secondary`], [`Medium::take_first_mpdu`].
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        self.secondary.is_some() || self.first_mpdu.is_some()
+    }
+
     /// Number of frames for a radio that were lost to another before it had begun to receive them.
     pub fn missed(&self, radio: RadioId) -> u64 {
         self.radios[radio].missed
@@ -526,22 +517,24 @@ impl Medium {
 
     /// A transmission begins to arrive at a radio.
     #[inline]
-    pub fn on_beginning(&mut self, now: Instant, id: TransmissionId, channel: Channel, hearer: Hearer) -> Beginning {
-        let Self { radios, transmissions, error_rates, spectrum, secondary, first_mpdu, .. } = self;
+    pub fn on_beginning(&mut self, now: Instant, begun: Begun, hearer: Hearer) -> Beginning {
+        let Self { radios, sites, transmissions, error_rates, spectrum, secondary, first_mpdu, .. } = self;
+        let Begun { id, channel, end, is_wide } = begun;
         let radio = &mut radios[hearer.radio];
         if radio.settles {
             radio.settle_lock(now, |lock| transmissions[lock].as_deref(), (error_rates.as_deref(), spectrum));
         }
-        radio.sum_up();
+        radio.sum_up(spectrum);
         let before = radio.energy;
-        let arrival = match &transmissions[id] {
-            Some(transmission) if !hearer.is_whole || transmission.narrowed.is_some() => {
-                let arrival = Arrival::in_part(id, transmission, hearer, radio.wide.primary, spectrum);
-                if radio.knows(transmission.frame.rate) { arrival } else { arrival.as_energy() }
-            }
-            _ => Arrival::whole(id, channel, hearer.power),
+        let arrival = if is_wide && hearer.is_whole() {
+            Arrival::whole(id, channel, hearer.power())
+        } else {
+            let Some(transmission) = &transmissions[id] else { return Beginning::Nothing };
+            let link = link(sites, spectrum, transmission.from, hearer.radio);
+            let arrival = Arrival::in_part(id, transmission, (hearer, link), spectrum);
+            if radio.knows(transmission.frame.rate) { arrival } else { arrival.as_energy() }
         };
-        let power = arrival.power;
+        let power = arrival.power(spectrum);
         radio.arrivals.push(arrival);
         if channel != radio.tuned {
             return Beginning::Nothing;
@@ -550,21 +543,19 @@ impl Medium {
         if arrival.is_in_part() {
             radio.uneven += 1;
             *secondary = radio.secondary_change(spectrum);
-            if !arrival.is_own {
-                return radio.on_foreign(now, arrival, spectrum);
+            if !arrival.is_own() {
+                return radio.on_foreign(now, power, spectrum);
             }
         }
         let is_ignored = radio.is_up && power >= radio.limits.carrier_sense && radio.ignores(power);
-        let end = transmissions[id].as_ref().map_or(now, |transmission| transmission.end);
-        let losses = radio.on_frame(now, arrival, end + hearer.delay(), before, spectrum);
+        let losses = radio.on_frame(now, (arrival, power), end + hearer.delay(), before, spectrum);
         if radio.ppdu.early.is_some() {
             *first_mpdu = radio.expect_mpdus(id, transmissions[id].as_deref(), hearer);
         }
-        if losses != [None; 2] {
-            let of_it = losses.iter().flatten().filter(|lost| is_for(transmissions, **lost, hearer.radio));
-            radio.missed += of_it.count() as u64;
+        for lost in [losses.0, losses.1].into_iter().flatten() {
+            radio.missed += u64::from(is_for(transmissions, lost, hearer.radio));
         }
-        match radio.notice() {
+        match radio.notice(spectrum) {
             Beginning::Nothing if is_ignored => Beginning::Ignored,
             noticed => noticed,
         }
@@ -576,7 +567,7 @@ impl Medium {
         let Self { radios, transmissions, error_rates, spectrum, secondary, .. } = self;
         // One of a narrower channel fills that.
         let sent_in = match ended.narrowed {
-            None if !hearer.is_whole => radios[ended.from].wide.width(),
+            None if !hearer.is_whole() => radios[ended.from].wide.width(),
             narrowed => narrowed,
         };
         let radio = &mut radios[hearer.radio];
@@ -585,16 +576,15 @@ impl Medium {
             radio.settle_lock(now, on_air, (error_rates.as_deref(), spectrum));
         }
         let was_uneven = radio.uneven > 0;
-        radio.remove(id);
+        radio.remove(id, spectrum);
         if was_uneven {
             *secondary = radio.secondary_change(spectrum);
         }
-        let is_locked = radio.lock.as_ref().is_some_and(|lock| lock.transmission == id);
-        let lock = if is_locked { radio.lock.take() } else { None };
+        let lock = radio.unlock(id);
         let was_busy = radio.is_busy;
-        radio.is_busy = radio.still_senses();
+        radio.is_busy = radio.still_senses(spectrum);
         let falls_idle = was_busy && !radio.is_busy;
-        if let Some(lock) = lock.filter(|lock| !lock.missed) {
+        if let Some(lock) = lock {
             let is_receiver = ended.frame.to == hearer.radio.address();
             if is_receiver {
                 radio.wide.answers_in = sent_in;
@@ -611,6 +601,11 @@ impl Medium {
         }
         if falls_idle && radio.is_up { Ending::Idle } else { Ending::Nothing }
     }
+}
+
+/// The coupling of the channels of two radios, of which one hears the other.
+fn link(sites: &Table<RadioId, Site>, spectrum: &Spectrum, from: RadioId, to: RadioId) -> CouplingId {
+    spectrum.link(sites[from].tuning, sites[to].tuning).map_or(CouplingId::WHOLE, |link| link.coupling)
 }
 
 /// Whether a transmission is for this radio.

@@ -161,7 +161,7 @@ impl World<'_> {
     fn wake(&mut self, machine: MachineId) {
         let Self { ports, network, flows, host, .. } = self;
         match machine {
-            MachineId::Mac(radio) => ports.radios[radio].drive(None, host),
+            MachineId::Mac(radio) => ports.radios[radio].drive(|| None, host),
             MachineId::StopAndWait(id) => {
                 if let Some(end) = ports.radios[ports.stop_and_wait[id]].error_control(id) {
                     end.step(None, host);
@@ -181,6 +181,7 @@ impl World<'_> {
         }
     }
 
+    #[inline(always)]
     fn dispatch(&mut self, event: Event) {
         match event {
             Event::Beginning(transmission) => self.on_beginning(transmission),

@@ -3,12 +3,7 @@
 use super::id::{FlowMachine, Id, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd, StopAndWaitId};
 use crate::timers::Timers;
 use airbraid_engine::Wake;
-use airbraid_units::{Duration, Instant};
-
-/// Time within which an alarm that nobody wants any more is taken back: ringing in vain costs three times as much. A
-/// later one is likely to be moved before it rings. Shorter than any frame of 802.11b with its preamble, and longer
-/// than its ACKTimeout from the beginning of the acknowledgement (212 us).
-const NEAR: Duration = Duration::from_micros(300);
+use airbraid_units::Instant;
 
 macro_rules! machines {
     ($($(#[$doc:meta])* $kind:ident($id:ty),)+) => {
@@ -108,9 +103,18 @@ impl Wakeups {
     ///
     /// Only an earlier time moves its alarm. A later one, or none, waits until the alarm rings: a MAC sleeps on then,
     /// any other machine, woken too early, changes nothing, and its alarm is set again. Stations hear several frames
-    /// for each time they transmit, so most alarms never ring in vain; one that soon would is taken back.
-    #[inline]
+    /// for each time they transmit, so most alarms are moved before they ring in vain.
+    #[inline(always)]
     pub fn arm(&mut self, now: Instant, machine: MachineId, wake: Option<Wake>) {
+        self.arm_beyond(now, now, machine, wake);
+    }
+
+    /// The same of a machine that will hardly want anything before `until`: an alarm that nobody wants and that would
+    /// ring before is taken back. To ring in vain costs three times as much as that.
+    ///
+    /// In place: the kind of machine is known beforehand, and its wake-up is not named for anybody.
+    #[inline(always)]
+    pub fn arm_beyond(&mut self, until: Instant, now: Instant, machine: MachineId, wake: Option<Wake>) {
         let (kind, index) = machine.parts();
         // MACs have the first places.
         let is_mac = matches!(kind, MachineKind::Mac);
@@ -120,7 +124,7 @@ impl Wakeups {
             self.wanted[index] = at;
         }
         let armed = self.timers.at(place);
-        if at < armed || armed <= now || (at == Instant::MAX && armed.saturating_since(now) < NEAR) {
+        if at < armed || armed <= now || (at == Instant::MAX && armed < until) {
             self.timers.set(place, at);
         }
     }
@@ -180,19 +184,31 @@ mod tests {
         assert_eq!(wakeups.ring(now(40)), Some(first));
         wakeups.arm(now(40), first, None);
         assert_eq!(wakeups.ring(now(40)), Some(second));
-        let far = 60 + NEAR.as_nanos();
-        wakeups.arm(now(40), second, at(far));
+        wakeups.arm(now(40), second, at(60));
         assert_eq!(wakeups.ring(now(40)), Some(link));
         wakeups.arm(now(40), link, None);
-        assert_eq!(wakeups.next_at(), now(far));
-        // An alarm that was given up rings too, unless an earlier one has taken its place, or it is near.
-        wakeups.arm(now(60), second, None);
-        assert_eq!(wakeups.next_at(), now(far));
-        assert_eq!(wakeups.ring(now(far)), None);
+        assert_eq!(wakeups.next_at(), now(60));
+        // An alarm that was given up rings too, unless an earlier one has taken its place.
+        wakeups.arm(now(50), second, None);
+        assert_eq!(wakeups.next_at(), now(60));
+        assert_eq!(wakeups.ring(now(60)), None);
         assert_eq!(wakeups.next_at(), Instant::MAX);
-        wakeups.arm(now(far), second, at(far + NEAR.as_nanos()));
-        wakeups.arm(now(far + 1), second, None);
-        assert_eq!(wakeups.next_at(), Instant::MAX);
+    }
+
+    #[test]
+    fn an_alarm_before_the_end_of_what_stopped_it_is_taken_back() {
+        let now = Instant::from_nanos;
+        let radio = MachineId::Mac(RadioId::new(0));
+        let mut wakeups = Wakeups::new(MachineCounts::default().with(MachineKind::Mac, 1));
+        let alarm = 1_000;
+        for (until, next) in [(alarm, now(alarm)), (alarm + 1, Instant::MAX)] {
+            wakeups.arm(now(0), radio, at(alarm));
+            wakeups.arm_beyond(now(until), now(1), radio, None);
+            assert_eq!(wakeups.next_at(), next, "an alarm at {alarm}, and a frame until {until}");
+        }
+        // One that is wanted all the same stands.
+        wakeups.arm_beyond(now(2 * alarm), now(1), radio, at(alarm));
+        assert_eq!(wakeups.next_at(), now(alarm));
     }
 
     #[test]

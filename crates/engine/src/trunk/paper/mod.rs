@@ -354,7 +354,7 @@ impl<P: Share> Machine for PaperTrunk<P> {
         self.handle_timeout(now);
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle_timeout(&mut self, now: Instant) {
         let outputs = &mut self.outputs;
         match &mut self.ends {
@@ -375,10 +375,12 @@ impl<P: Share> Machine for PaperTrunk<P> {
         }
     }
 
+    #[inline]
     fn poll_output(&mut self) -> Option<PaperOutput<P>> {
         self.outputs.pop_front()
     }
 
+    #[inline(always)]
     fn poll_timeout(&self) -> Option<Wake> {
         match &self.ends {
             Ends::Striping(ends) => {

@@ -78,6 +78,7 @@ impl<P: Packet> Receiver<P> {
     }
 
     /// Fires what is due.
+    #[inline]
     pub fn on_timeout(&mut self, now: Instant, outputs: &mut VecDeque<PaperOutput<P>>) {
         // The halving first: it may make the flush due.
         if self.decay_at.is_some_and(|at| at <= now) {
@@ -92,6 +93,7 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
+    #[inline]
     pub fn wake(&self) -> Option<Wake> {
         let flush = self.flush_at().map(|at| Wake { at, why: "trunk.reorder" });
         let decay = self.decay_at.map(|at| Wake { at, why: "trunk.decay" });
@@ -101,6 +103,7 @@ impl<P: Packet> Receiver<P> {
         }
     }
 
+    #[inline]
     fn flush_at(&self) -> Option<Instant> {
         self.hole_since.map(|since| since + self.hold_time)
     }

@@ -269,6 +269,7 @@ impl<P: Packet> PaperSender<P> {
     }
 
     /// Whether it ever waits for a time: not by the paper's method.
+    #[inline]
     pub fn has_timers(&self) -> bool {
         self.forecast.is_some() || self.notifier.is_some()
     }

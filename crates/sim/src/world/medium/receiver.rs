@@ -183,7 +183,8 @@ impl RadioState {
 
     /// Energy has gone. The sum is taken again, so that no rounding error stays behind: at once where an account is
     /// kept of it, else when somebody asks.
-    pub fn remove(&mut self, id: TransmissionId) {
+    #[inline]
+    pub fn remove(&mut self, id: TransmissionId, spectrum: &Spectrum) {
         if let [only] = self.arrivals[..]
             && only.transmission == id
         {
@@ -196,7 +197,7 @@ impl RadioState {
             self.next = place + 1;
         }
         if self.settles || self.uneven > 0 {
-            self.add_up();
+            self.add_up(spectrum);
         } else {
             self.is_summed = false;
         }
@@ -204,26 +205,29 @@ impl RadioState {
 
     fn place_of(&self, id: TransmissionId) -> Option<usize> {
         let is_it = |arrival: &Arrival| arrival.transmission == id;
-        let from = if self.next < self.arrivals.len() { self.next } else { 0 };
-        let behind = self.arrivals[from..].iter().position(is_it).map(|place| from + place);
-        behind.or_else(|| self.arrivals[..from].iter().position(is_it))
+        let last = self.next.min(self.arrivals.len());
+        let behind = self.arrivals[last..].first().is_some_and(is_it).then_some(last);
+        // Near the place where one was found before: what begins together ends in the same order, and of what is left
+        // the first half lies the other way round.
+        let before = || self.arrivals[..last].iter().rposition(is_it);
+        behind.or_else(before).or_else(|| self.arrivals[last..].iter().position(is_it).map(|place| last + place))
     }
 
     /// Sums up the energy if some has gone since.
     #[inline]
-    pub fn sum_up(&mut self) {
+    pub fn sum_up(&mut self, spectrum: &Spectrum) {
         if !self.is_summed {
-            self.add_up();
+            self.add_up(spectrum);
         }
     }
 
     /// Sums up the energy on the channel to which it is tuned.
-    pub fn add_up(&mut self) {
+    pub fn add_up(&mut self, spectrum: &Spectrum) {
         self.is_summed = true;
         let there = || self.arrivals.iter().filter(|arrival| arrival.channel == self.tuned);
-        self.energy = there().map(|arrival| arrival.power).sum();
+        self.energy = there().map(|arrival| arrival.power(spectrum)).sum();
         if self.uneven > 0 {
-            self.foreign = there().filter(|arrival| !arrival.is_own).map(|arrival| arrival.power).sum();
+            self.foreign = there().filter(|arrival| !arrival.is_own()).map(|arrival| arrival.power(spectrum)).sum();
             self.uneven = there().filter(|arrival| arrival.is_in_part()).count() as u32;
         }
     }
@@ -231,28 +235,33 @@ impl RadioState {
     /// Whether the medium is busy for it: a frame of its channel above carrier sense, or any energy above the
     /// threshold for that.
     #[inline]
-    pub fn senses(&self) -> bool {
+    pub fn senses(&self, spectrum: &Spectrum) -> bool {
         self.energy - self.foreign >= self.limits.carrier_sense
             || (self.limits.preamble.is_some() && self.lock.is_some())
-            || (self.uneven > 0 && self.energy_on_primary() >= self.limits.energy_detect)
+            || (self.uneven > 0 && self.energy_on_primary(spectrum) >= self.limits.energy_detect)
     }
 
-    /// The same after some has gone: one frame that is loud enough needs no sum.
+    /// The same after some has gone: one frame that is loud enough needs no sum, and nothing at all is not sensed.
     #[inline]
-    pub fn still_senses(&mut self) -> bool {
-        let is_loud = |last: &Arrival| last.channel == self.tuned && last.power >= self.limits.carrier_sense;
+    pub fn still_senses(&mut self, spectrum: &Spectrum) -> bool {
+        !self.arrivals.is_empty() && self.senses_rest(spectrum)
+    }
+
+    #[inline(never)]
+    fn senses_rest(&mut self, spectrum: &Spectrum) -> bool {
+        let is_loud = |last: &Arrival| last.channel == self.tuned && last.power(spectrum) >= self.limits.carrier_sense;
         if !self.is_summed && self.arrivals.last().is_some_and(is_loud) {
             return true;
         }
-        self.sum_up();
-        self.senses()
+        self.sum_up(spectrum);
+        self.senses(spectrum)
     }
 
     /// Energy in its primary 20 MHz.
-    fn energy_on_primary(&self) -> f64 {
-        let share = 1.0 / self.wide.units as f64;
+    fn energy_on_primary(&self, spectrum: &Spectrum) -> f64 {
+        let (primary, units) = (self.wide.primary, self.wide.units);
         let there = self.arrivals.iter().filter(|arrival| arrival.channel == self.tuned);
-        there.map(|arrival| if arrival.is_in_part() { arrival.primary } else { arrival.power * share }).sum()
+        there.map(|arrival| arrival.on_primary(primary, units, spectrum)).sum()
     }
 
     /// The widest primary channel that is idle beyond the primary 20 MHz, if that has changed with what is on the air.
@@ -265,7 +274,7 @@ impl RadioState {
     /// The 20-MHz channels in which it listens to a frame: those that the frame fills, or of a duplicate the primary.
     pub(super) fn listened(&self, own: &Arrival, spectrum: &Spectrum) -> Option<Range<usize>> {
         let primary = self.wide.primary;
-        own.filled(self.wide.units, spectrum).or_else(|| own.is_readable.then_some(primary..primary + 1))
+        own.filled(self.wide.units, spectrum).or_else(|| own.is_readable().then_some(primary..primary + 1))
     }
 
     /// Power that lies over a frame, of which `others` is what is in the whole channel beside it: of what does not fill
@@ -297,17 +306,17 @@ impl RadioState {
     }
 
     /// Energy begins that is no frame for this receiver.
-    pub fn on_foreign(&mut self, now: Instant, arrival: Arrival, spectrum: &Spectrum) -> Beginning {
-        self.foreign += arrival.power;
+    pub fn on_foreign(&mut self, now: Instant, power: f64, spectrum: &Spectrum) -> Beginning {
+        self.foreign += power;
         self.note_interference(spectrum);
         self.lose_preamble(now, spectrum);
-        self.notice()
+        self.notice(spectrum)
     }
 
     /// Energy has come: tells whether the medium has changed for the MAC.
     #[inline]
-    pub fn notice(&mut self) -> Beginning {
-        let senses = self.senses();
+    pub fn notice(&mut self, spectrum: &Spectrum) -> Beginning {
+        let senses = self.senses(spectrum);
         let was_busy = std::mem::replace(&mut self.is_busy, senses);
         match (was_busy, self.is_busy) {
             _ if !self.is_up => Beginning::Nothing,
@@ -327,20 +336,20 @@ impl RadioState {
     pub fn on_frame(
         &mut self,
         now: Instant,
-        arrival: Arrival,
+        (arrival, power): (Arrival, f64),
         until: Instant,
         before: f64,
         spectrum: &Spectrum,
-    ) -> [Lost; 2] {
-        let Arrival { transmission, power, .. } = arrival;
-        let decodable = arrival.is_readable && power >= self.limits.reception;
+    ) -> (Lost, Lost) {
+        let transmission = arrival.transmission;
+        let decodable = arrival.is_readable() && power >= self.limits.reception;
         let missed = self.transmitting_until > now;
         if !decodable && power < self.limits.carrier_sense && self.limits.preamble.is_none() {
             // No receiver takes it for a frame: it only lies over what is listened to.
             if self.is_up && !missed && self.limits.ns2.is_none() {
                 self.note_interference(spectrum);
             }
-            return [None; 2];
+            return (None, None);
         }
         let next = Lock {
             transmission,
@@ -355,33 +364,33 @@ impl RadioState {
             settled: now,
         };
         match self.limits.ns2 {
-            _ if !self.is_up => [None; 2],
-            Some(ratio) => [self.hold(next, ratio), None],
-            None if missed => [None; 2],
+            _ if !self.is_up => (None, None),
+            Some(ratio) => (self.hold(next, ratio), None),
+            None if missed => (None, None),
             None => match self.limits.preamble {
                 Some(_) => self.detect(now, next, spectrum),
-                None => [self.consider_lock(next, spectrum), None],
+                None => (self.consider_lock(next, spectrum), None),
             },
         }
     }
 
     /// Looks for the preamble of a frame that begins: of those that begin together the strongest, if it stands out.
     /// Otherwise the receiver finds no frame, and there is only energy.
-    fn detect(&mut self, now: Instant, next: Lock, spectrum: &Spectrum) -> [Lost; 2] {
+    fn detect(&mut self, now: Instant, next: Lock, spectrum: &Spectrum) -> (Lost, Lost) {
         if self.stands_out(&next, spectrum) {
             if let (Some(lock), None) = (self.lock, self.limits.recapture)
                 && now < lock.since + PREAMBLE_DETECTION
                 && next.decodable
             {
                 self.begin_lock(next);
-                return [lock.decodable.then_some(lock.transmission), None];
+                return (lock.decodable.then_some(lock.transmission), None);
             }
-            return [self.consider_lock(next, spectrum), None];
+            return (self.consider_lock(next, spectrum), None);
         }
         let lost = next.decodable.then_some(next.transmission);
         let first = self.lose_preamble(now, spectrum);
         self.note_interference(spectrum);
-        [first, lost]
+        (first, lost)
     }
 
     /// Gives up a frame that has just begun, if it does not stand out any more. Returns it if it was decodable.
@@ -459,6 +468,18 @@ impl RadioState {
         };
         lock.interference = f64::INFINITY;
         lost
+    }
+
+    /// The frame to which it listens has ended, if it is this one; `None`: nobody hears of that.
+    #[inline]
+    pub fn unlock(&mut self, id: TransmissionId) -> Option<Lock> {
+        match self.lock {
+            Some(lock) if lock.transmission == id => {
+                self.lock = None;
+                if lock.missed { None } else { Some(lock) }
+            }
+            _ => None,
+        }
     }
 
     /// The radio itself begins to transmit: it listens to nothing. A receiver of ns-2 stays held to the end of what it

@@ -75,7 +75,7 @@ impl WideChannel {
         };
         let energy: f64 = arrivals.clone().map(in_it).sum();
         let limit = SECONDARY_ENERGY * f64::from(width.mhz() / Width::Mhz20.mhz());
-        let is_ppdu = |power: f64, arrival: &Arrival| 2.0 * power > arrival.power && power >= SECONDARY_PPDU;
+        let is_ppdu = |power: f64, arrival: &Arrival| 2.0 * power > arrival.power(spectrum) && power >= SECONDARY_PPDU;
         energy >= limit || arrivals.clone().any(|arrival| is_ppdu(in_it(arrival), arrival))
     }
 

@@ -18,7 +18,7 @@ use airbraid_engine::step;
 use airbraid_engine::trunk::Member;
 use airbraid_mac::edca::{MultiLink, Vector};
 use airbraid_mac::ppdu::{Format, Width};
-use airbraid_mac::{Address, Damage, MacInput, Outcome, service};
+use airbraid_mac::{Address, Damage, Frame, MacInput, Outcome, service};
 use airbraid_units::Instant;
 
 /// A radio's MAC, and where it belongs.
@@ -158,7 +158,7 @@ impl RadioPort {
         host.tell_queued(self.radio, to, msdu);
         let msdu = service::Msdu { to, packet: msdu };
         if let Err(msdu) = self.push_at_work(msdu, host) {
-            self.drive(Some(MacInput::Enqueue(msdu)), host);
+            self.drive(|| Some(MacInput::Enqueue(msdu)), host);
         }
     }
 
@@ -197,21 +197,37 @@ impl RadioPort {
     /// Drives the MAC: `None` is its timer.
     #[inline(never)]
     pub fn step(&mut self, input: Option<MacInput<Msdu>>, host: &mut Host<'_>) {
-        self.drive(input, host);
+        if let Some(device) = self.device {
+            return self.drive_link(device, input, host);
+        }
+        let (radio, now) = (self.radio, host.now);
+        let wake = self.mac.step(now, input, |output| host.on_mac_output(radio, output));
+        host.wakeups.arm(now, MachineId::Mac(radio), wake);
     }
 
-    /// The same in place: where the input is known beforehand, of the machine only what it means is left.
+    /// The same, for DCF in place: where the input is known beforehand, of the machine only what it means is left. It
+    /// is made apart for each kind of MAC, because what any of them gets by reference is stored for all.
     #[inline(always)]
-    pub fn drive(&mut self, input: Option<MacInput<Msdu>>, host: &mut Host<'_>) {
+    pub fn drive(&mut self, input: impl FnOnce() -> Option<MacInput<Msdu>>, host: &mut Host<'_>) {
+        let RadioMac::Dcf(mac) = &mut self.mac else { return self.step(input(), host) };
         let (radio, now) = (self.radio, host.now);
-        let carry_out = |output| host.on_mac_output(radio, output);
-        let wake = match (&mut self.mac, self.device) {
-            // The common one first: it asks for nothing else.
-            (RadioMac::Dcf(mac), _) => step(mac, now, input, carry_out),
-            (_, Some(device)) => return self.drive_link(device, input, host),
-            (mac, None) => mac.step(now, input, carry_out),
-        };
+        let wake = step(mac, now, input(), |output| host.on_mac_output(radio, output));
         host.wakeups.arm(now, MachineId::Mac(radio), wake);
+    }
+
+    /// Energy arrives that stays until `until`: an alarm before that would ring in vain.
+    #[inline(always)]
+    pub fn find_busy(&mut self, until: Instant, host: &mut Host<'_>) {
+        let RadioMac::Dcf(mac) = &mut self.mac else { return self.step(Some(MacInput::Busy), host) };
+        let (radio, now) = (self.radio, host.now);
+        let wake = step(mac, now, Some(MacInput::Busy), |output| host.on_mac_output(radio, output));
+        host.wakeups.arm_beyond(until, now, MachineId::Mac(radio), wake);
+    }
+
+    /// A frame for this radio has come whole: apart from the way of the many that only overhear one.
+    #[inline(never)]
+    pub fn receive(&mut self, frame: &Frame<Msdu>, idle: bool, host: &mut Host<'_>) {
+        self.drive(|| Some(MacInput::Received { frame: *frame, idle }), host);
     }
 
     /// Drives a link of a device, with what that lends it.
