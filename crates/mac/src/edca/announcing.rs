@@ -27,7 +27,8 @@ impl<P: Packet + Copy> Edca<P> {
             }
         }
         let is_control = matches!(planned.ppdu.content, Content::BlockAckRequest { .. });
-        let is_long = !is_control && planned.ppdu.header.size > config.rts_threshold;
+        let is_doubtful = || self.traffic.queue(planned.queue).is_doubtful(self.planner.link.id);
+        let is_long = !is_control && (planned.ppdu.header.size > config.rts_threshold || is_doubtful());
         let vector = &planned.ppdu.vector;
         if is_long { Some(config.request_to_send(vector)) } else { config.protection_before(vector) }
     }

@@ -334,8 +334,9 @@ impl EdcaConfig {
         Some(amsdu.min(most - self.data_header.as_u64().min(most)))
     }
 
-    /// Whether a PPDU takes all that the window of a multi-link device has left, as ns-3's do: no shares by link.
-    pub(super) fn takes_whole_window(&self) -> bool {
+    /// Whether it follows ns-3 where the standard leaves a choice: a PPDU takes all that the window of a multi-link
+    /// device has left, with no shares by link, and a block acknowledgement is asked for until it comes.
+    pub(super) fn follows_ns3(&self) -> bool {
         matches!(&self.data, Vector::Mode(mode) if mode.choice().rules == Rules::Ns3)
     }
 
