@@ -50,6 +50,8 @@ pub(super) struct Txop<P> {
     planned: Option<Planned<P>>,
     /// The end of what was reserved for OFDM where stations of 802.11b are in the cell.
     pub covered: Instant,
+    /// The initial control frame behind its protection, which is on the air.
+    pub protected: Option<Announcement>,
 }
 
 /// The first exchange of a TXOP.
@@ -65,7 +67,7 @@ pub(super) struct Exchange<P> {
 
 impl<P> Txop<P> {
     fn new(category: AccessCategory, end: Option<Instant>, planned: Option<Planned<P>>) -> Self {
-        Self { category, end, is_first: true, is_known: false, planned, covered: Instant::ZERO }
+        Self { category, end, is_first: true, is_known: false, planned, covered: Instant::ZERO, protected: None }
     }
     /// The TXOP of a null frame.
     pub fn of_null(category: AccessCategory) -> Self {
@@ -283,6 +285,9 @@ impl<P: Packet + Copy> Edca<P> {
     pub(super) fn on_unanswered_end(&mut self, now: Instant) {
         if let Some(planned) = self.txop.as_ref().and_then(|txop| txop.planned.clone()) {
             // It was a CTS to the station itself.
+            if let Some(announcement) = self.txop.as_mut().and_then(|txop| txop.protected.take()) {
+                return self.announce_protected(&planned, announcement, now + self.planner.config.phy.sifs);
+            }
             return self.send_planned(&planned, now + self.planner.config.phy.sifs, Access::Response);
         }
         if let Some(packet) = self.broadcast.take() {
