@@ -164,6 +164,15 @@ impl Rates {
         }
     }
 
+    /// The format of the highest expected throughput to a peer, and the share of MPDUs that come through in it
+    /// \[thousandths\], where rate control learns it from these.
+    pub fn best(&self, to: Address) -> Option<(usize, u32)> {
+        match self {
+            Self::Minstrel { minstrel, .. } => minstrel.best(to),
+            Self::Fixed | Self::Ideal(_) => None,
+        }
+    }
+
     /// A PPDU with `sent` MPDUs went to a peer, and `acknowledged` of them were acknowledged.
     pub fn on_result(&mut self, to: Address, grade: usize, sent: u32, acknowledged: u32) {
         let Self::Minstrel { minstrel, chains } = self else { return };
