@@ -46,8 +46,8 @@ struct LinkAccesses {
     of: [Access; AccessCategory::COUNT],
     /// End of its last PPDU, with the answer.
     until: Instant,
-    /// Mean share of its TXOPs of which the first frame had no answer, of [`ALL`]; `None`: there was none yet.
-    unanswered: Option<u64>,
+    /// Mean share of its TXOPs of which the first frame had no answer, of [`ALL`].
+    unanswered: u64,
 }
 
 /// The accesses of a device.
@@ -88,14 +88,12 @@ impl Accesses {
 
     /// The first frame of a TXOP was answered, or was not.
     pub fn on_first_answer(&mut self, link: LinkId, has_come: bool) {
-        let (unanswered, new) = (&mut self.reach(link).unanswered, if has_come { 0 } else { ALL });
-        *unanswered = Some(unanswered.map_or(new, |mean| (mean * (NEW_WEIGHT - 1) + new) / NEW_WEIGHT));
+        let unanswered = &mut self.reach(link).unanswered;
+        *unanswered = (*unanswered * (NEW_WEIGHT - 1) + if has_come { 0 } else { ALL }) / NEW_WEIGHT;
     }
-    /// Expected part of this time that is lost, for the first frame has no answer. Of a link of which nothing is known
-    /// that is as likely as not.
+    /// Expected part of this time that is lost, for the first frame has no answer.
     pub fn risk(&self, link: LinkId, time: Duration) -> Duration {
-        let known = self.0.get(usize::from(link.0)).and_then(|known| known.unanswered);
-        time * known.unwrap_or(ALL / 2) / ALL
+        self.0.get(usize::from(link.0)).map_or(Duration::ZERO, |known| time * known.unanswered / ALL)
     }
 
     /// Time until a link can send. The wait under way counts as soon as it is longer than usual.
@@ -329,10 +327,9 @@ mod tests {
     #[test]
     fn what_is_at_risk_is_the_part_of_txops_that_fail() {
         let mut accesses = Accesses::default();
-        assert_eq!(accesses.risk(A, us_of(800)), us_of(400), "nothing is known");
-        accesses.on_first_answer(A, true);
+        assert_eq!(accesses.risk(A, us_of(800)), Duration::ZERO);
         accesses.on_first_answer(A, false);
-        assert_eq!([A, B].map(|link| accesses.risk(link, us_of(800))), [100, 400].map(us_of));
+        assert_eq!([A, B].map(|link| accesses.risk(link, us_of(800))), [100, 0].map(us_of));
         accesses.on_first_answer(A, true);
         assert_eq!(accesses.risk(A, us_of(1_024)), us_of(112));
     }
