@@ -246,14 +246,6 @@ impl<P: Packet + Copy> Edca<P> {
         self.secondary.on_change(now, idle);
     }
 
-    /// The format that rate control finds best towards a neighbour, and the share of MPDUs that come through in it
-    /// \[thousandths\].
-    pub fn best_format(&self, to: Address) -> Option<(Vector, u32)> {
-        let family = self.planner.formats.family(to);
-        let (grade, share) = self.rates[family].best(to)?;
-        Some((self.planner.formats.families().nth(family)?.get(grade)?.vector, share))
-    }
-
     /// Whether its rate control goes by signals.
     pub fn wants_signal(&self) -> bool {
         self.rates.iter().any(|rates| matches!(rates, Rates::Ideal(_)))

@@ -1,5 +1,6 @@
 //! The format of the next data PPDU to each peer: one for all, or by rate control.
 
+use super::Edca;
 use super::config::{Bandwidth, EdcaConfig, ampdu_max};
 use super::frames::Vector;
 use super::share::Share;
@@ -9,7 +10,7 @@ use crate::ppdu::{Choice, Mode, PPDU_TIME_MAX, Width};
 use crate::rate_control::RateControl;
 use crate::rate_control::ideal::{Ideal, Need};
 use crate::rate_control::minstrel::{Candidate, Chain, Minstrel};
-use airbraid_engine::Stream;
+use airbraid_engine::{Packet, Stream};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -128,6 +129,16 @@ impl EdcaConfig {
                 choices.filter_map(|choice| Mode::new(choice).ok()).map(Vector::Mode).collect()
             }
         }
+    }
+}
+
+impl<P: Packet + Copy> Edca<P> {
+    /// The format that rate control finds best towards a neighbour, and the share of MPDUs that come through in it
+    /// \[thousandths\].
+    pub fn best_format(&self, to: Address) -> Option<(Vector, u32)> {
+        let family = self.planner.formats.family(to);
+        let (grade, share) = self.rates[family].best(to)?;
+        Some((self.planner.formats.families().nth(family)?.get(grade)?.vector, share))
     }
 }
 
