@@ -371,6 +371,7 @@ mod tests {
         minstrel.on_result(Address(2), 0, 4, 3);
         minstrel.chain(Instant::ZERO + UPDATE, TO);
         assert_eq!((minstrel.success_percent(TO, 0), minstrel.success_percent(TO, 1)), (Some(75), None));
+        assert_eq!((minstrel.best(TO), minstrel.best(Address(3))), (Some((0, 750)), None));
     }
 
     proptest! {
