@@ -75,7 +75,8 @@ fn a_crowded_link_lets_the_clean_one_stand_still_unless_its_request_may_go_there
     let [held_up, free] = [of(""), of("request_link = \"any\"")];
     let clean = |result: &RunResult| trunk(result).members[1].clone();
     let (still, busy) = (clean(&held_up), clean(&free));
-    assert!(still.counts.stalled.as_secs_f64() > 0.05 && still.counts.window_stalls > 2, "{still:?}");
+    // Each request is made once.
+    assert!(still.counts.stalled.as_secs_f64() > 0.02 && still.counts.window_stalls > 0, "{still:?}");
     assert!(still.counts.stalled.as_secs_f64() + still.airtime * 0.5 < 0.51, "both at once: {still:?}");
     assert!(busy.counts.stalled < still.counts.stalled / 4, "{busy:?}");
 }

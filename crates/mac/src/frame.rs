@@ -197,14 +197,30 @@ impl Frame<()> {
     }
 }
 
-/// The value of a Duration field: microseconds, rounded up (9.2.5.1).
+/// The largest value of a Duration field: what is above has another meaning (9.2.4.2).
+pub const DURATION_MAX: Duration = Duration::from_micros(32_767);
+
+/// The value of a Duration field: microseconds, rounded up (9.2.5.1). A reservation that is longer ends where the field
+/// does; the next frame of the exchange goes on with it.
 pub fn duration_field(span: Duration) -> Duration {
+    whole_microseconds(span.min(DURATION_MAX))
+}
+
+/// The next whole number of microseconds.
+pub(crate) fn whole_microseconds(span: Duration) -> Duration {
     Duration::from_micros(span.as_nanos().div_ceil(1_000))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_duration_field_has_whole_microseconds_and_fifteen_bits() {
+        let field = |ns| duration_field(Duration::from_nanos(ns)).as_nanos();
+        assert_eq!([0, 1, 1_000, 1_001].map(field), [0, 1_000, 1_000, 2_000]);
+        assert_eq!([32_766_001, 32_767_000, 32_767_001, u64::MAX].map(field), [32_767_000; 4]);
+    }
 
     #[test]
     fn reservations_and_power_management_cost_no_byte() {

@@ -27,7 +27,8 @@ impl<P: Packet + Copy> Edca<P> {
             }
         }
         let is_control = matches!(planned.ppdu.content, Content::BlockAckRequest { .. });
-        let is_long = !is_control && planned.ppdu.header.size > config.rts_threshold;
+        let is_doubtful = || self.traffic.queue(planned.queue).is_doubtful(self.planner.link.id);
+        let is_long = !is_control && (planned.ppdu.header.size > config.rts_threshold || is_doubtful());
         let vector = &planned.ppdu.vector;
         if is_long { Some(config.request_to_send(vector)) } else { config.protection_before(vector) }
     }
@@ -63,14 +64,40 @@ impl<P: Packet + Copy> Edca<P> {
         self.planner.plan(planned.queue, queue, Some(left), true, pick).unwrap_or(planned)
     }
 
-    /// Announces a PPDU.
+    /// Announces a PPDU; an announcement that must be protected follows a SIFS behind its protection.
     pub(super) fn announce(&mut self, planned: &Planned<P>, announcement: Announcement, at: Instant, access: Access) {
-        let Announcement { kind, rate, size } = announcement;
+        let until_data = self.planner.config.time_of(&announcement);
+        match self.planner.config.protection_of(&announcement) {
+            Some(first) => {
+                self.send_announcement(planned, (first, until_data), at, access);
+                if let Some(txop) = &mut self.txop {
+                    txop.protected = Some(announcement);
+                }
+            }
+            None => self.send_announcement(planned, (announcement, until_data), at, access),
+        }
+    }
+
+    /// The announcement behind its protection.
+    pub(super) fn announce_protected(&mut self, planned: &Planned<P>, announcement: Announcement, at: Instant) {
         let config = &self.planner.config;
-        let airtime = config.answer_time(rate, size);
-        let until_data = config.time_of(&announcement) - airtime;
-        let nav =
-            duration_field(until_data + planned.airtime + self.reserved_behind(planned, at + airtime + until_data));
+        let first = config.protection_of(&announcement).map_or(Duration::ZERO, |first| config.time_of(&first));
+        let until_data = config.time_of(&announcement).saturating_sub(first);
+        self.send_announcement(planned, (announcement, until_data), at, Access::Response);
+    }
+
+    /// Sends a frame that announces a PPDU, which begins this long after it.
+    fn send_announcement(
+        &mut self,
+        planned: &Planned<P>,
+        (announcement, until_data): (Announcement, Duration),
+        at: Instant,
+        access: Access,
+    ) {
+        let Announcement { kind, rate, size } = announcement;
+        let airtime = self.planner.config.answer_time(rate, size);
+        let reserved = self.reserved_behind(planned, at + until_data);
+        let nav = duration_field(until_data.saturating_sub(airtime) + planned.airtime + reserved);
         if kind == FrameKind::Cts {
             let frame = self.planner.frame_to_self(kind, size, rate);
             let end = self.transmit(Frame { nav, ..frame }, at, airtime, access);

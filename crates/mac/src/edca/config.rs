@@ -263,12 +263,21 @@ impl EdcaConfig {
             Protection::RtsCts => self.request_to_send(vector),
         })
     }
-    /// Time from the beginning of an announcement to that of the PPDU: with the answer, if it has one.
+    /// The CTS to the station itself before an initial control frame, where stations of 802.11b must hear of it. An RTS
+    /// would be a call of its own.
+    pub(super) fn protection_of(&self, announcement: &Announcement) -> Option<Announcement> {
+        let non_erp = self.non_erp.filter(|_| announcement.kind == FrameKind::MuRts)?;
+        non_erp.protection_before(announcement.rate)?;
+        Some(Announcement { kind: FrameKind::Cts, rate: non_erp.protection_rate(), size: CTS_SIZE })
+    }
+    /// Time from the beginning of an announcement to that of the PPDU: with its protection and its answer, if it has
+    /// them.
     pub(super) fn time_of(&self, announcement: &Announcement) -> Duration {
         let Announcement { kind, rate, size } = *announcement;
         let cts = self.answer_time(self.cts_rate(kind, rate), CTS_SIZE);
         let answer = if kind == FrameKind::Cts { Duration::ZERO } else { self.phy.sifs + cts };
-        self.answer_time(rate, size) + answer + self.phy.sifs
+        let protection = self.protection_of(announcement).map_or(Duration::ZERO, |first| self.time_of(&first));
+        protection + self.answer_time(rate, size) + answer + self.phy.sifs
     }
     /// The initial control frame before a PPDU in `vector` for a device in EMLSR mode, with this padding.
     pub(super) fn initial_control_frame(&self, vector: &Vector, padding: Duration) -> Announcement {
@@ -334,8 +343,9 @@ impl EdcaConfig {
         Some(amsdu.min(most - self.data_header.as_u64().min(most)))
     }
 
-    /// Whether a PPDU takes all that the window of a multi-link device has left, as ns-3's do: no shares by link.
-    pub(super) fn takes_whole_window(&self) -> bool {
+    /// Whether it follows ns-3 where the standard leaves a choice: a PPDU takes all that the window of a multi-link
+    /// device has left, with no shares by link, and a block acknowledgement is asked for until it comes.
+    pub(super) fn follows_ns3(&self) -> bool {
         matches!(&self.data, Vector::Mode(mode) if mode.choice().rules == Rules::Ns3)
     }
 

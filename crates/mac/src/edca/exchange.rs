@@ -50,6 +50,8 @@ pub(super) struct Txop<P> {
     planned: Option<Planned<P>>,
     /// The end of what was reserved for OFDM where stations of 802.11b are in the cell.
     pub covered: Instant,
+    /// The initial control frame behind its protection, which is on the air.
+    pub protected: Option<Announcement>,
 }
 
 /// The first exchange of a TXOP.
@@ -65,7 +67,7 @@ pub(super) struct Exchange<P> {
 
 impl<P> Txop<P> {
     fn new(category: AccessCategory, end: Option<Instant>, planned: Option<Planned<P>>) -> Self {
-        Self { category, end, is_first: true, is_known: false, planned, covered: Instant::ZERO }
+        Self { category, end, is_first: true, is_known: false, planned, covered: Instant::ZERO, protected: None }
     }
     /// The TXOP of a null frame.
     pub fn of_null(category: AccessCategory) -> Self {
@@ -200,7 +202,7 @@ impl<P: Packet + Copy> Edca<P> {
         }
         let pick = self.rates[formats.family(to)].pick(at, to);
         let (share, first_here) = match link.is_shared {
-            true if self.planner.config.takes_whole_window() => (None, self.traffic.first_here(at, id, link.id)),
+            true if self.planner.config.follows_ns3() => (None, self.traffic.first_here(at, id, link.id)),
             true => (self.traffic.share_of(at, id, link.id), self.traffic.first_here(at, id, link.id)),
             false => (None, None),
         };
@@ -283,6 +285,9 @@ impl<P: Packet + Copy> Edca<P> {
     pub(super) fn on_unanswered_end(&mut self, now: Instant) {
         if let Some(planned) = self.txop.as_ref().and_then(|txop| txop.planned.clone()) {
             // It was a CTS to the station itself.
+            if let Some(announcement) = self.txop.as_mut().and_then(|txop| txop.protected.take()) {
+                return self.announce_protected(&planned, announcement, now + self.planner.config.phy.sifs);
+            }
             return self.send_planned(&planned, now + self.planner.config.phy.sifs, Access::Response);
         }
         if let Some(packet) = self.broadcast.take() {
@@ -308,6 +313,7 @@ impl<P: Packet + Copy> Edca<P> {
     fn on_cts(&mut self, now: Instant) {
         self.note_first_answer(true);
         let Some(planned) = self.txop.as_ref().and_then(|txop| txop.planned.clone()) else { return };
+        self.traffic.queue_mut(planned.queue).doubts.on_heard(self.planner.link.id);
         self.send_planned(&planned, now + self.planner.config.phy.sifs, Access::Response);
     }
 
@@ -319,6 +325,7 @@ impl<P: Packet + Copy> Edca<P> {
             return self.on_setup_acknowledged(now, planned.queue, frame);
         }
         self.on_result(&planned, 1, 1);
+        self.traffic.queue_mut(planned.queue).doubts.on_heard(self.planner.link.id);
         self.note_answer_to(&planned, |_| true);
         self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| true);
         self.go_on(now);
@@ -349,8 +356,8 @@ impl<P: Packet + Copy> Edca<P> {
             Content::BlockAckRequest { start } => Some(start),
             _ => None,
         };
-        let doubtful = queue.on_answer(self.planner.link.id, request);
-        for ppdu in std::iter::once(&planned.ppdu).chain(doubtful.iter().map(|(_, ppdu)| ppdu)) {
+        let doubtful = queue.doubts.on_answer(self.planner.link.id, request);
+        for ppdu in std::iter::once(&planned.ppdu).chain(&doubtful) {
             self.settle_acknowledged(now, planned.queue, ppdu, |sequence| answer.acknowledges(sequence));
         }
         self.settle_otherwise(now, planned.queue, answer);
@@ -388,7 +395,7 @@ impl<P: Packet + Copy> Edca<P> {
         }
         // The receiver must not wait for what will never come.
         if let Some(gap) = gap.filter(|_| queue.is_agreed) {
-            queue.add_gap(gap);
+            queue.doubts.add_gap(gap);
         }
         self.traffic.advance(now, id);
         let queue = self.traffic.queue(id);
@@ -425,29 +432,41 @@ impl<P: Packet + Copy> Edca<P> {
     /// The awaited answer did not come.
     pub(super) fn fail(&mut self, now: Instant, awaited: Answer) {
         self.note_first_answer(false);
-        let planned = self.take_planned();
-        if let Some(planned) = &planned
-            && let Some(frame) = planned.ppdu.agreement()
-        {
-            self.on_setup_lost(now, planned.queue, frame);
-        } else if let Some(planned) = planned
-            && let Some(data) = planned.ppdu.data()
-        {
-            if awaited == Answer::Cts {
-                let originator = &mut self.traffic.queue_mut(planned.queue).originator;
-                data.mpdus().iter().for_each(|mpdu| originator.release(mpdu.sequence));
-                return self.end_txop(now, false);
-            }
-            self.on_result(&planned, data.mpdus().len() as u32, 0);
-            self.note_answer_to(&planned, |_| false);
-            if awaited == Answer::BlockAck && self.planner.config.aggregation.repair == Repair::Request {
-                let queue = self.traffic.queue_mut(planned.queue);
-                queue.doubt(self.planner.link.id, planned.ppdu);
-            } else {
-                self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| false);
-            }
+        if let Some(planned) = self.take_planned() {
+            self.on_unanswered(now, awaited, planned);
         }
         self.end_txop(now, false);
+    }
+
+    /// Nobody has answered what was sent, or announced.
+    fn on_unanswered(&mut self, now: Instant, awaited: Answer, planned: Planned<P>) {
+        let link = self.planner.link.id;
+        match &planned.ppdu.content {
+            Content::Agreement(frame) => self.on_setup_lost(now, planned.queue, *frame),
+            Content::BlockAckRequest { .. } if self.planner.config.follows_ns3() => {}
+            Content::BlockAckRequest { .. } => {
+                let limit = self.planner.config.retry_limit;
+                for ppdu in self.traffic.queue_mut(planned.queue).on_unanswered_request(link, limit) {
+                    self.settle_acknowledged(now, planned.queue, &ppdu, |_| false);
+                }
+            }
+            Content::BlockAck(_) => {}
+            Content::Data(data) if awaited == Answer::Cts => {
+                let originator = &mut self.traffic.queue_mut(planned.queue).originator;
+                data.mpdus().iter().for_each(|mpdu| originator.release(mpdu.sequence));
+            }
+            Content::Data(data) => {
+                self.on_result(&planned, data.mpdus().len() as u32, 0);
+                self.note_answer_to(&planned, |_| false);
+                let doubts = &mut self.traffic.queue_mut(planned.queue).doubts;
+                let is_asked_for = awaited == Answer::BlockAck && doubts.is_asked(link);
+                if is_asked_for && self.planner.config.aggregation.repair == Repair::Request {
+                    doubts.add(link, planned.ppdu);
+                } else {
+                    self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| false);
+                }
+            }
+        }
     }
 
     /// Whether a reception is under way that may be the answer. One that has begun while this station was sending is

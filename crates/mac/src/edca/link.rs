@@ -19,6 +19,10 @@ impl Links {
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
+    /// Whether all of them are among others.
+    pub fn is_within(self, others: Self) -> bool {
+        self.0 & !others.0 == 0
+    }
     /// The one behind this link, and behind the last the first.
     pub fn after(self, link: LinkId) -> LinkId {
         let places = (1..=u16::BITS as u8).map(|step| LinkId((link.0 + step) % u16::BITS as u8));

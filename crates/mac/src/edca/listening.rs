@@ -45,6 +45,8 @@ pub(super) struct Listening {
     pub changes: Vec<(Instant, Change)>,
     /// Until then nothing fits beside what another link sends.
     pub crowded_until: Instant,
+    /// The TXOP holder that has reserved the medium last by a CTS to itself, and the end of that.
+    pub holder: Option<(Address, Instant)>,
 }
 
 impl Listening {

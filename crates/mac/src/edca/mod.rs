@@ -20,6 +20,7 @@ mod category;
 mod config;
 mod coupling;
 mod delivery;
+mod doubt;
 mod emlsr;
 mod exchange;
 mod expectation;

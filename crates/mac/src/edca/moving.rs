@@ -36,7 +36,10 @@ impl<P: Packet + Copy> Edca<P> {
         let (config, formats) = (&self.planner.config, &self.planner.formats);
         // As a block acknowledgement request: rate control does not hear of it.
         let lowest = &formats.grade(formats.lowest(to)).vector;
-        let (rate, size) = (config.answer_rate(lowest), config.data_header);
+        // Where stations of 802.11b must hear it, it needs no protection at their rate.
+        let older = config.non_erp.filter(|non_erp| non_erp.protection.is_some());
+        let rate = older.map_or_else(|| config.answer_rate(lowest), |non_erp| non_erp.protection_rate());
+        let size = config.data_header;
         let ack = config.answer_time(config.answer_rate(&Vector::NonHt(rate)), ACK_SIZE);
         let (airtime, nav) = (config.answer_time(rate, size), config.phy.sifs + ack);
         let null = self.planner.frame(FrameKind::Data, to, size, rate);

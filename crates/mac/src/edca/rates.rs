@@ -1,5 +1,6 @@
 //! The format of the next data PPDU to each peer: one for all, or by rate control.
 
+use super::Edca;
 use super::config::{Bandwidth, EdcaConfig, ampdu_max};
 use super::frames::Vector;
 use super::share::Share;
@@ -9,7 +10,7 @@ use crate::ppdu::{Choice, Mode, PPDU_TIME_MAX, Width};
 use crate::rate_control::RateControl;
 use crate::rate_control::ideal::{Ideal, Need};
 use crate::rate_control::minstrel::{Candidate, Chain, Minstrel};
-use airbraid_engine::Stream;
+use airbraid_engine::{Packet, Stream};
 use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -131,6 +132,16 @@ impl EdcaConfig {
     }
 }
 
+impl<P: Packet + Copy> Edca<P> {
+    /// The format that rate control finds best towards a neighbour, and the share of MPDUs that come through in it
+    /// \[thousandths\].
+    pub fn best_format(&self, to: Address) -> Option<(Vector, u32)> {
+        let family = self.planner.formats.family(to);
+        let (grade, share) = self.rates[family].best(to)?;
+        Some((self.planner.formats.families().nth(family)?.get(grade)?.vector, share))
+    }
+}
+
 impl Rates {
     /// The rate control that the configuration asks for; `needs` are the signal-to-noise ratios of the grades \[1/100
     /// dB\].
@@ -161,6 +172,15 @@ impl Rates {
                 let (chain, failures) = chains.entry(to).or_insert_with(|| (minstrel.chain(now, to), 0));
                 Pick { grade: chain.rate(*failures), is_probe: chain.is_probe && *failures == 0, ..Pick::default() }
             }
+        }
+    }
+
+    /// The format of the highest expected throughput to a peer, and the share of MPDUs that come through in it
+    /// \[thousandths\], where rate control learns it from these.
+    pub fn best(&self, to: Address) -> Option<(usize, u32)> {
+        match self {
+            Self::Minstrel { minstrel, .. } => minstrel.best(to),
+            Self::Fixed | Self::Ideal(_) => None,
         }
     }
 

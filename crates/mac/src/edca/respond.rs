@@ -43,6 +43,9 @@ impl<P: Packet + Copy> Edca<P> {
                 config.nav_probation(config.answer_time(rate, CTS_SIZE))
             });
             self.sense.nav.update(now, frame.nav, probation);
+            if self.planner.link.is_shared && frame.kind == FrameKind::Cts && frame.from == frame.to {
+                self.listening.holder = Some((frame.from, now + frame.nav));
+            }
         }
     }
 
@@ -92,8 +95,9 @@ impl<P: Packet + Copy> Edca<P> {
 
     fn on_rts(&mut self, now: Instant, frame: &Frame<P>) {
         self.sense.nav.settle(now);
-        // 10.3.2.9: a station whose NAV is set does not answer.
-        if self.sense.nav.is_set(now) {
+        // 10.3.2.9: a station whose NAV is set does not answer, unless the TXOP holder itself has set it (10.23.2.4).
+        let is_holder = self.listening.holder.is_some_and(|holder| holder == (frame.from, self.sense.nav.until()));
+        if self.sense.nav.is_set(now) && !is_holder {
             return;
         }
         if frame.kind == FrameKind::MuRts {

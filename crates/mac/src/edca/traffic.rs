@@ -7,9 +7,10 @@ use super::around::Around;
 use super::category::{AccessCategory, TIDS};
 use super::config::{AgreementSetup, EdcaConfig, RequestLink};
 use super::coupling::{Coupling, Room};
+use super::doubt::Doubts;
 use super::emlsr::{Emlsr, OneRadio};
 use super::expectation::{Accesses, Deliveries};
-use super::frames::{Mpdu, Ppdu, SEQUENCES, after, ahead};
+use super::frames::{Mpdu, Ppdu};
 use super::kinds::Kinds;
 use super::link::{LinkId, Links};
 use super::originator::Originator;
@@ -25,17 +26,9 @@ use airbraid_units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Whether a number is another or comes behind it: the one that is ahead by less than half of all numbers.
-fn is_at_or_behind(number: u16, other: u16) -> bool {
-    ahead(other, number) < SEQUENCES / 2
-}
-
 /// A queue of [`Traffic`], by its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct QueueId(u16);
-
-/// A PPDU whose block acknowledgement was lost, and its link.
-type Doubt<P> = (LinkId, Arc<Ppdu<P>>);
 
 /// Packets for one peer under one traffic identifier; broadcasts have a queue of their own for each category.
 #[derive(Clone, Debug)]
@@ -53,12 +46,8 @@ pub(super) struct TrafficQueue<P> {
     pub originator: Originator<P>,
     /// The links on which the peer can be reached now.
     links: Links,
-    /// The number behind the newest MPDU that was given up: when the window has passed it, the peer must be told, for
-    /// it waits for what will never come.
-    gap: Option<u16>,
-    /// At most one of each link: the answer to a request will tell of it.
-    in_doubt: Vec<Doubt<P>>,
-    request_link: RequestLink,
+    /// Its questions to the peer.
+    pub doubts: Doubts<P>,
     /// Whether its packets are put to links before those have the medium.
     is_put: bool,
     /// Whether a packet more changes something though its category is at work: for a link, or another category.
@@ -87,38 +76,27 @@ impl<P: Packet + Copy> TrafficQueue<P> {
     /// Whether there is anything that may be sent on a link now.
     #[inline]
     pub fn can_send(&self, link: LinkId) -> bool {
+        self.links.contains(link) && (self.has_data(link) || self.needs_request(link))
+    }
+    #[inline]
+    fn has_data(&self, link: LinkId) -> bool {
         let has_new = || !self.waiting.is_empty() && self.originator.has_space() && self.is_shared();
-        let has_data = self.originator.has_waiting_on(link) || has_new();
-        self.links.contains(link) && (has_data || self.needs_request(link))
+        self.originator.has_waiting_on(link) || has_new()
     }
 
     /// Whether the peer must be asked or told on a link before more data are sent there.
     #[inline]
     pub fn needs_request(&self, link: LinkId) -> bool {
-        let is_due = |gap| is_at_or_behind(self.originator.start(), gap);
-        self.gap.is_some_and(is_due) || self.in_doubt.iter().any(|(other, _)| self.is_told_on(link, *other))
+        let window = (self.originator.start(), self.originator.window());
+        self.doubts.is_due(link, window, || self.has_data(link))
     }
-    /// Whether an answer on a link tells of what another link has sent.
-    fn is_told_on(&self, link: LinkId, other: LinkId) -> bool {
-        self.request_link == RequestLink::Any || link == other
+    /// Nobody has answered a request on a link; returns the PPDUs that are taken for lost.
+    pub fn on_unanswered_request(&mut self, link: LinkId, limit: Option<u32>) -> Vec<Arc<Ppdu<P>>> {
+        self.doubts.on_failure(link, self.links, limit)
     }
-    /// An MPDU is given up.
-    pub fn add_gap(&mut self, sequence: u16) {
-        let end = after(sequence, 1);
-        self.gap = Some(self.gap.filter(|gap| is_at_or_behind(*gap, end)).unwrap_or(end));
-    }
-    /// The block acknowledgement of this PPDU was lost on a link.
-    pub fn doubt(&mut self, link: LinkId, ppdu: Arc<Ppdu<P>>) {
-        self.in_doubt.push((link, ppdu));
-    }
-    /// The peer has answered on a link, perhaps to a request with this start; returns the PPDUs that were in doubt and
-    /// of which the answer tells.
-    pub fn on_answer(&mut self, link: LinkId, request: Option<u16>) -> Vec<Doubt<P>> {
-        self.gap = self.gap.filter(|gap| !request.is_some_and(|start| is_at_or_behind(start, *gap)));
-        let in_doubt = std::mem::take(&mut self.in_doubt).into_iter();
-        let (told, left) = in_doubt.partition(|(other, _)| self.is_told_on(link, *other));
-        self.in_doubt = left;
-        told
+    /// Whether a link begins by RTS, for another is better.
+    pub fn is_doubtful(&self, link: LinkId) -> bool {
+        self.doubts.is_doubtful(link, self.links)
     }
 
     /// The packets behind the first that make one MPDU of `count` packets with it.
@@ -523,9 +501,7 @@ impl<P: Packet + Copy> Traffic<P> {
             is_agreed,
             originator: Originator::new(if is_agreed { window } else { 1 }),
             links,
-            gap: None,
-            in_doubt: Vec::new(),
-            request_link,
+            doubts: Doubts::new(request_link),
             is_put,
             is_told: is_put || !has_qos,
             uses: has_several.then(Box::default),

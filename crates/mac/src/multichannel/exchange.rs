@@ -9,7 +9,7 @@
 
 use super::{Multichannel, State};
 use crate::dcf::ACK_SIZE;
-use crate::frame::{Address, Channel, Frame, FrameKind, Reservation, duration_field};
+use crate::frame::{Address, Channel, Frame, FrameKind, Reservation, whole_microseconds};
 use crate::service::{Access, MacInput, MacOutput, Outcome};
 use airbraid_engine::Packet;
 use airbraid_units::{Duration, Instant};
@@ -129,7 +129,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         let frame = Frame {
             retry: is_retry,
             sequence,
-            nav: duration_field(exchange.ends.saturating_since(at + airtime)),
+            nav: whole_microseconds(exchange.ends.saturating_since(at + airtime)),
             reservation: Reservation { frames: exchange.frames_left, ..Reservation::default() },
             payload,
             ..self.station.frame(FrameKind::Data, exchange.peer, size, rate)
@@ -146,7 +146,7 @@ impl<P: Packet + Copy> Multichannel<P> {
     fn send_ack(&mut self, now: Instant, more: bool) {
         let Some(exchange) = self.exchange else { return };
         let at = now + self.times.sifs;
-        let nav = duration_field(exchange.ends.saturating_since(at + self.times.ack));
+        let nav = whole_microseconds(exchange.ends.saturating_since(at + self.times.ack));
         let frame = self.station.frame(FrameKind::Ack, exchange.peer, ACK_SIZE, self.config.dcf.control_rate);
         let frame = Frame { nav, ..frame };
         let end = self.station.transmit_elsewhere(frame, at, self.times.ack, Access::Response);

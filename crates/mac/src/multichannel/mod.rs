@@ -34,7 +34,7 @@ pub use config::{ChannelChoice, HANDSHAKE_SIZE, MultichannelConfig, Scheduling};
 
 use crate::alarm::Alarm;
 use crate::contention::{Awaited, Grant};
-use crate::frame::{Address, ChannelSet, Frame, FrameKind, Reservation, duration_field};
+use crate::frame::{Address, ChannelSet, Frame, FrameKind, Reservation, whole_microseconds};
 use crate::service::{Access, MacInput, MacOutput, MacStats, Outcome};
 use crate::station::Station;
 use airbraid_engine::{Machine, Packet, Stream, Wake};
@@ -215,7 +215,8 @@ impl<P: Packet + Copy> Multichannel<P> {
         self.top_up();
         let Some(peer) = self.service.front().map(|outgoing| outgoing.msdu.to) else { return };
         let span = self.times.data_phase(self.service.iter().map(|outgoing| outgoing.airtime));
-        let nav = duration_field(self.times.rest_of_handshake() + span);
+        // A reservation of a data channel is no Duration field: a batch may be longer than that has bits for.
+        let nav = whole_microseconds(self.times.rest_of_handshake() + span);
         let reservation = Reservation { channels: self.reservations.free(at), frames: self.service.len() as u8 };
         let frame = self.handshake_frame(FrameKind::Rts, peer, nav, reservation);
         self.station.stats.rts_frames += 1;
@@ -361,7 +362,7 @@ impl<P: Packet + Copy> Multichannel<P> {
         let span = granted + self.times.growth(reverse.into_iter(), is_all);
         let after_cts = self.times.sifs + self.times.handshake_frame + span;
         let reservation = Reservation { channels: ChannelSet::only(channel), frames: 0 };
-        let nav = duration_field(after_cts);
+        let nav = whole_microseconds(after_cts);
         let cts = self.handshake_frame(FrameKind::Cts, rts.from, nav, reservation);
         let end = self.station.transmit(cts, now + self.times.sifs, self.times.handshake_frame, Access::Response);
         let step = Step::Granted(end + self.config.dcf.response_timeout());

@@ -147,6 +147,15 @@ impl Minstrel {
         of.aggregate = (of.aggregate * PAST + 256 * sent.min(1 << 20)) / (PAST + 1);
     }
 
+    /// The rate of the highest expected throughput towards a neighbour, and its share of acknowledged MPDUs
+    /// \[thousandths\]; `None` before any was sent.
+    pub fn best(&self, to: Address) -> Option<(usize, u32)> {
+        let of = self.neighbours.get(&to)?;
+        let rate = of.chosen[0];
+        let probability = of.records.get(rate)?.probability?;
+        Some((rate, (u64::from(probability) * 1_000 / u64::from(ONE)) as u32))
+    }
+
     /// Share of acknowledged MPDUs of a rate, averaged \[%\]; `None` before any was sent.
     pub fn success_percent(&self, to: Address, rate: usize) -> Option<u32> {
         let probability = self.neighbours.get(&to)?.records.get(rate)?.probability?;
@@ -357,10 +366,12 @@ mod tests {
         let mut minstrel = minstrel(1);
         assert_eq!(minstrel.chain(Instant::ZERO, TO).rate(0), 0);
         assert_eq!(minstrel.success_percent(TO, 0), None);
+        assert_eq!(minstrel.best(TO), None);
         minstrel.on_result(TO, 0, 4, 3);
         minstrel.on_result(Address(2), 0, 4, 3);
         minstrel.chain(Instant::ZERO + UPDATE, TO);
         assert_eq!((minstrel.success_percent(TO, 0), minstrel.success_percent(TO, 1)), (Some(75), None));
+        assert_eq!((minstrel.best(TO), minstrel.best(Address(3))), (Some((0, 750)), None));
     }
 
     proptest! {

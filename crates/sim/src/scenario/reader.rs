@@ -68,6 +68,24 @@ impl Context {
             self.noted.borrow_mut().push(ResolvedValue { path, value: value.to_string(), from });
         }
     }
+    /// Notes what became of a key of `table` when all tables were read, in place of its default.
+    pub(crate) fn settle(&self, table: &str, key: &str, value: impl Display, why: &str) {
+        if !self.recording {
+            return;
+        }
+        let mut noted = self.noted.borrow_mut();
+        let path = format!("{table}.{key}");
+        let settled = ResolvedValue { path, value: value.to_string(), from: From::Default(why.to_owned()) };
+        if let Some(before) = noted.iter_mut().find(|other| other.path == settled.path) {
+            *before = settled;
+            return;
+        }
+        // Behind what is said of the same table, or of the one that it is in.
+        let within = |table: &str| noted.iter().rposition(|other| other.path.starts_with(&format!("{table}.")));
+        let outer = table.split('.').take(2).collect::<Vec<_>>().join(".");
+        let place = within(table).or_else(|| within(&outer)).map_or(noted.len(), |place| place + 1);
+        noted.insert(place, settled);
+    }
     pub(crate) fn into_problems(self) -> Vec<Problem> {
         let unknown = self.tables.complaints();
         self.problems.into_inner().into_iter().chain(unknown).collect()

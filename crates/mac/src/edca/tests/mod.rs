@@ -9,6 +9,7 @@ mod protection;
 mod queues;
 mod recipient;
 mod sequences;
+mod silent;
 mod tally;
 
 use super::{AccessCategory, Allocation, EdcaConfig, Emlsr, Repair, RequestLink, Vector};

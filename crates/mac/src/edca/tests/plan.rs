@@ -379,7 +379,7 @@ fn a_request_is_sent_where_it_has_time() {
             queue.originator.lose(number, Some(0));
         });
         queue.originator.advance();
-        queue.add_gap(1);
+        queue.doubts.add_gap(1);
         bench.plan_as(span, is_first, Pick::default())
     };
     for planned in [(None, true), (Some(us(80)), false), (Some(us(1)), true)].map(|(span, first)| request(span, first))
@@ -405,7 +405,7 @@ fn with_rate_control_a_request_goes_at_the_rate_of_the_lowest_format() {
             queue.originator.lose(number, Some(0));
         });
         queue.originator.advance();
-        queue.add_gap(1);
+        queue.doubts.add_gap(1);
         let planned = bench.plan_as(None, true, Pick { grade: 7, ..Pick::default() }).unwrap();
         assert_eq!((planned.airtime, planned.ppdu.header.rate), (us(56), OFDM_RATES[0]));
         assert_eq!(planned.ppdu.header.nav, us(16 + 68));

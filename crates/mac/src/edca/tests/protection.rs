@@ -2,6 +2,7 @@
 
 use super::super::{AccessCategory::BestEffort, AccessCategory::Voice, Edca, EdcaConfig, Kind, Kinds, Vector};
 use super::air::{Air, Payload, at};
+use super::emlsr;
 use crate::erp::{NonErp, Protection};
 use crate::frame::{Address, Frame, FrameKind};
 use crate::phy::{HR_DSSS_RATES, OFDM_RATES, Rate};
@@ -178,4 +179,34 @@ fn a_txop_has_one_cts_for_what_waits_at_its_beginning() {
         1102.0 A is done with 1
         ",
     );
+}
+
+/// Stations of 802.11b hear no initial control frame: a CTS to itself a SIFS before it reserves the medium for all.
+#[test]
+fn an_initial_control_frame_is_protected() {
+    for (protection, is_protected) in
+        [(None, false), (Some(Protection::CtsToSelf), true), (Some(Protection::RtsCts), true)]
+    {
+        let mut air = Air::of_modes(beside(protection), &[None, Some(emlsr(32, 128, 5_484))], 2, Default::default(), 1);
+        air.send(at(10), 0, 1, 0, BestEffort);
+        air.run(at(9_000));
+        let lines: Vec<&str> = air.timeline.lines().map(str::trim).collect();
+        let kinds: Vec<&str> = lines.iter().take(4).filter_map(|line| line.split(' ').nth(2)).collect();
+        assert_eq!(kinds[usize::from(is_protected)..][..3], ["MU-RTS", "CTS", "DATA"], "{}", air.timeline);
+        if is_protected {
+            // 248 us at 2 Mbit/s; MU-RTS, CTS, data and ACK follow, each behind a SIFS of 10 us.
+            assert!(lines[0].contains(" A1 CTS to A1 for 248 us"), "{}", air.timeline);
+            let number = |line: &str, word: &str| -> f64 {
+                let words: Vec<&str> = line.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+                let place = words.iter().position(|other| *other == word).unwrap();
+                words[place + 1].parse().unwrap()
+            };
+            let begins = |line: &str| -> f64 { line.split(' ').next().unwrap().parse().unwrap() };
+            let reserved = begins(lines[0]) + 248.0 + number(lines[0], "nav");
+            let ack = lines.iter().find(|line| line.contains("B1 ACK")).unwrap();
+            assert_eq!(begins(lines[1]), begins(lines[0]) + 258.0, "{}", air.timeline);
+            let end = begins(ack) + number(ack, "for");
+            assert!((0.0..=2.0).contains(&(reserved - end)), "{reserved} beside {end}\n{}", air.timeline);
+        }
+    }
 }

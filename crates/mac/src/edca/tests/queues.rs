@@ -154,14 +154,14 @@ fn packets_wait_for_a_window_that_is_full() {
     assert_eq!(state(&traffic), (false, true, false));
     // Given up behind the first: not told before the window has passed it.
     traffic.queue_mut(id).originator.lose(1, Some(0));
-    traffic.queue_mut(id).add_gap(1);
+    traffic.queue_mut(id).doubts.add_gap(1);
     assert_eq!(state(&traffic), (false, true, false));
     traffic.queue_mut(id).originator.acknowledge(0);
     traffic.queue_mut(id).originator.advance();
     assert!(traffic.queue(id).needs_request(LINKS[0]));
     assert_eq!(state(&traffic), (true, false, false));
     traffic.queue_mut(id).originator.set_window(0);
-    traffic.queue_mut(id).on_answer(LINKS[0], Some(2));
+    traffic.queue_mut(id).doubts.on_answer(LINKS[0], Some(2));
     assert_eq!(state(&traffic), (false, false, false), "a window that is closed is not full");
 }
 
@@ -184,21 +184,21 @@ fn a_gap_is_told_until_a_request_has_passed_it() {
         };
         pass(queue, start);
         assert_eq!(queue.originator.start(), start);
-        queue.add_gap(after(5));
-        queue.add_gap(after(3));
+        queue.doubts.add_gap(after(5));
+        queue.doubts.add_gap(after(3));
         assert!(!queue.needs_request(LINKS[0]), "the window begins before it");
         pass(queue, 5);
         assert!(!queue.needs_request(LINKS[0]), "the sixth is not passed");
         pass(queue, 1);
         assert!(queue.needs_request(LINKS[0]) && queue.can_send(LINKS[0]));
-        queue.on_answer(LINKS[0], None);
-        queue.on_answer(LINKS[0], Some(after(5)));
+        queue.doubts.on_answer(LINKS[0], None);
+        queue.doubts.on_answer(LINKS[0], Some(after(5)));
         assert!(queue.needs_request(LINKS[0]), "an answer to data, or to a request from before it, is none");
-        queue.on_answer(LINKS[0], Some(after(6)));
+        queue.doubts.on_answer(LINKS[0], Some(after(6)));
         assert!(!queue.needs_request(LINKS[0]));
-        queue.add_gap(after(3));
-        queue.add_gap(after(5));
-        queue.on_answer(LINKS[0], Some(after(4)));
+        queue.doubts.add_gap(after(3));
+        queue.doubts.add_gap(after(5));
+        queue.doubts.on_answer(LINKS[0], Some(after(4)));
         assert!(queue.needs_request(LINKS[0]), "the newest counts");
     }
 }
@@ -211,14 +211,30 @@ fn an_answer_tells_of_the_links_of_its_scoreboard() {
         let planner = super::super::plan::Planner::new(config(), Address(0));
         let planned = planner.plan(id, traffic.queue_mut(id), None, true, Pick::default()).unwrap();
         let queue = traffic.queue_mut(id);
-        queue.doubt(LINKS[0], planned.ppdu.clone());
-        queue.doubt(LINKS[1], planned.ppdu);
+        queue.doubts.add(LINKS[0], planned.ppdu.clone());
+        queue.doubts.add(LINKS[1], planned.ppdu);
         assert!(LINKS.into_iter().all(|link| queue.needs_request(link)));
-        let told: Vec<LinkId> = queue.on_answer(LINKS[1], None).into_iter().map(|(link, _)| link).collect();
         let is_any = requests == RequestLink::Any;
-        assert_eq!(told, if is_any { LINKS.to_vec() } else { vec![LINKS[1]] });
+        assert_eq!(queue.doubts.on_answer(LINKS[1], None).len(), if is_any { 2 } else { 1 });
         assert_eq!(LINKS.map(|link| queue.needs_request(link)), [!is_any, false]);
-        assert!(queue.on_answer(LINKS[1], None).is_empty());
+        assert!(queue.doubts.on_answer(LINKS[1], None).is_empty());
+    }
+}
+
+/// Nobody answers a request: its MPDUs are lost, or are asked for on another link where that one tells of them, too.
+#[test]
+fn a_request_without_an_answer_ends_a_doubt_that_no_other_link_ends() {
+    for requests in [RequestLink::OfData, RequestLink::Any] {
+        let (mut traffic, id) = of_device(64, PeerTraits { requests, ..PeerTraits::default() }, 2);
+        let planner = super::super::plan::Planner::new(config(), Address(0));
+        let planned = planner.plan(id, traffic.queue_mut(id), None, true, Pick::default()).unwrap();
+        let queue = traffic.queue_mut(id);
+        queue.doubts.add(LINKS[0], planned.ppdu);
+        let is_any = requests == RequestLink::Any;
+        assert_eq!(queue.on_unanswered_request(LINKS[0], Some(7)).len(), usize::from(!is_any));
+        assert_eq!(LINKS.map(|link| queue.needs_request(link)), [false, is_any]);
+        assert_eq!(queue.on_unanswered_request(LINKS[1], Some(7)).len(), usize::from(is_any), "every link is silent");
+        assert!(LINKS.into_iter().all(|link| !queue.needs_request(link)));
     }
 }
 
@@ -496,7 +512,7 @@ fn the_room_for_a_queue_is_what_other_links_leave() {
     // No request goes beside data.
     let planner = super::super::plan::Planner::new(config(), Address(0));
     let planned = planner.plan(id, traffic.queue_mut(id), None, true, Pick::default()).unwrap();
-    traffic.queue_mut(id).doubt(LINKS[1], planned.ppdu);
+    traffic.queue_mut(id).doubts.add(LINKS[1], planned.ppdu);
     assert_eq!(traffic.room(id, LINKS[1], at(50)), Room::Wait(at(100)));
     let all = traffic.push(msdu(Address::BROADCAST, 5, 0), LINKS[1]).unwrap().1;
     assert_eq!(traffic.room(all, LINKS[1], at(50)), Room::Wait(at(100)));

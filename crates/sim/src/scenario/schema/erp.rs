@@ -49,10 +49,37 @@ pub(super) fn settle(top: &View<'_>, nodes: &mut [Node]) {
     let older: Vec<&Radio> = all.iter().map(|radio| &**radio).filter(|radio| is_dsss(radio)).collect();
     check_access_points(top, &all);
     let mut pool = RadioPool::default();
-    for radio in nodes.iter_mut().flat_map(|node| &mut node.radios) {
-        if let Some(changed) = beside(radio, &older) {
-            *radio = pool.shared(changed);
+    for node in nodes {
+        for radio in &mut node.radios {
+            if let Some(changed) = beside(radio, &older) {
+                show(top, &format!("node.{}.radios.{}", node.name, radio.name), (radio, &changed));
+                *radio = pool.shared(changed);
+            }
         }
+    }
+}
+
+/// Shows what a radio uses where it is not the default of its table.
+fn show(top: &View<'_>, table: &str, (before, after): (&Radio, &Radio)) {
+    let uses = |radio: &Radio| {
+        let broadcast = match &radio.mac {
+            Mac::Dcf(dcf) => Some(dcf.broadcast_rate.bit_rate),
+            Mac::Edca(edca) => Some(edca.broadcast_rate.bit_rate),
+            _ => None,
+        };
+        (radio.mac.phy().map(|phy| phy.slot), broadcast)
+    };
+    let ((slot, rate), (new_slot, new_rate)) = (uses(before), uses(after));
+    if let Some(new) = new_slot.filter(|_| new_slot != slot) {
+        top.cx.settle(table, "slot", new, "802.11-2020, 9.4.1.4: 802.11b is on its channel");
+    }
+    if let Some(new) = new_rate.filter(|_| new_rate != rate) {
+        top.cx.settle(table, "broadcast_rate", new, "802.11-2020, 10.6.5: 802.11b is on its channel");
+    }
+    let protection = after.mac.non_erp().map(|non_erp| AskedProtection::Always(non_erp.protection));
+    if let Some(new) = protection.filter(|_| before.beside_dsss.protection == AskedProtection::Automatic) {
+        let word = PROTECTIONS.iter().find(|(_, other)| *other == new).map_or("", |(word, _)| *word);
+        top.cx.settle(table, "protection", word, "802.11-2020, 10.27.2: 802.11b is on its channel");
     }
 }
 

@@ -178,6 +178,33 @@ fn explain_shows_each_value_once_and_nothing_that_has_no_effect() {
     assert!(udp.resolved().iter().any(|r| r.key == "flow.f.transport.udp" && r.value == "1024 byte"));
 }
 
+/// Beside 802.11b a radio with OFDM has the long slot (802.11-2020, 9.4.1.4), whatever the default of its table is.
+#[test]
+fn explain_shows_the_slot_that_a_radio_beside_802_11b_uses() {
+    let mixed = |old: &str, said: &str| {
+        plan(&format!(
+            "schema = 1\ntitle = \"t\"\nquestion = \"?\"\n[run]\nduration = \"1 s\"\n[radio]\nstandard = \"802.11g\"\n{said}\
+             [[node]]\nname = \"new\"\nposition = [\"0 m\", \"0 m\"]\nradios = [1]\n\
+             [[node]]\nname = \"old\"\nposition = [\"1 m\", \"0 m\"]\nradios = [1]\nradio = {{ {old} }}\n"
+        ))
+    };
+    let value = |plan: &Plan, key: &str| {
+        let found: Vec<String> = plan.resolved().into_iter().filter(|r| r.key == key).map(|r| r.value).collect();
+        assert!(found.len() < 2, "{key} twice");
+        found.first().cloned()
+    };
+    let beside = mixed("standard = \"802.11b\"", "");
+    let [slot, rate, protection] =
+        ["slot", "broadcast_rate", "protection"].map(|key| value(&beside, &format!("node.new.radios.ch1.{key}")));
+    assert_eq!((slot.as_deref(), rate.as_deref()), (Some("20 us"), Some("1 Mbit/s")));
+    assert_eq!(protection.as_deref(), Some("cts_to_self"));
+    let own = mixed("standard = \"802.11b\"", "slot = \"9 us\"\n");
+    assert_eq!(value(&own, "node.new.radios.ch1.slot").as_deref(), Some("9 us"), "it is said");
+    let alone = mixed("cw_min = 15", "");
+    assert_ne!(value(&alone, "node.new.radios.ch1.slot").as_deref(), Some("20 us"));
+    assert_eq!(value(&alone, "radio.slot").as_deref(), Some("9 us"));
+}
+
 #[test]
 fn no_scenario_of_the_repository_has_a_value_twice() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");

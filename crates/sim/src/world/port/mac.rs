@@ -20,6 +20,16 @@ use airbraid_mac::{Address, MacInput, MacOutput, MacStats};
 use airbraid_net::refusal::Refusal;
 use airbraid_units::{BitRate, Instant};
 
+/// A rate as a MAC knows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum KnownRate {
+    /// That of the next frame. What frames fail at it shows in their attempts.
+    Now(BitRate),
+    /// That of the highest expected throughput, with the share of MPDUs that come through \[thousandths\]. Attempts
+    /// count other rates, too: those that are probed.
+    Best(Vector, u32),
+}
+
 /// A radio's MAC.
 #[derive(Debug)]
 #[expect(
@@ -177,10 +187,11 @@ impl RadioMac {
         }
     }
 
-    /// The rate that frames to a neighbour have now, where rate control finds it.
-    pub fn rate_towards(&self, to: Address) -> Option<BitRate> {
+    /// The rate of frames to a neighbour, as rate control knows it.
+    pub fn rate_towards(&self, to: Address) -> Option<KnownRate> {
         match self {
-            Self::Dcf(mac) => Some(mac.rate_towards(to).bit_rate),
+            Self::Dcf(mac) => Some(KnownRate::Now(mac.rate_towards(to).bit_rate)),
+            Self::Edca(mac) => mac.best_format(to).map(|(vector, share)| KnownRate::Best(vector, share)),
             _ => None,
         }
     }

@@ -33,6 +33,12 @@ pub(super) fn of(radio: &Radio) -> (Vec<RateStep>, Duration) {
     }
 }
 
+/// The rate of each format of a radio under EDCA, as [`of`] counts it.
+pub(super) fn by_format(radio: &Radio) -> Vec<(Vector, BitRate)> {
+    let Mac::Edca(config) = &radio.mac else { return Vec::new() };
+    config.data_formats(&config.data).into_iter().map(|f| (f, aggregated_rate(config, &f))).collect()
+}
+
 fn dcf_steps(config: &DcfConfig, radio: &Radio) -> Vec<RateStep> {
     let errors = ErrorRates::new();
     let is_by_sinr = radio.radio.error == ErrorModel::Sinr;

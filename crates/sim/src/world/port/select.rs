@@ -9,6 +9,7 @@ use super::super::host::{Host, Work};
 use super::super::id::RadioTrunkEnd;
 use super::super::packet::DropReason;
 use super::super::wakeups::MachineId;
+use super::mac::KnownRate;
 use super::rate_steps;
 use crate::scenario::spec::{self, RadioTrunk};
 use airbraid_engine::Stream;
@@ -17,6 +18,7 @@ use airbraid_engine::converge::select::{
 };
 use airbraid_engine::trunk::Member;
 use airbraid_mac::Outcome;
+use airbraid_mac::edca::Vector;
 use airbraid_units::{BitRate, Bytes, Db, SeqNum};
 
 /// The only neighbour: the other end.
@@ -31,6 +33,8 @@ pub struct Selection {
     selector: Selector<PacketRef>,
     /// The properties of each member's radio.
     configs: Vec<PortConfig>,
+    /// The rate of each format of a member under EDCA, losses left out.
+    formats: Vec<Vec<(Vector, BitRate)>>,
     spread: Spread,
     measure: Measure,
     is_failing_over: bool,
@@ -66,6 +70,7 @@ impl Selection {
             end,
             selector: Selector::new(select.policy, random),
             configs: (0..count).map(|member| port_config(spec, trunk, end.side(), member)).collect(),
+            formats: (0..count).map(|member| formats(spec, trunk, end.side(), member)).collect(),
             spread: select.policy.spread,
             measure: select.policy.measure,
             is_failing_over: select.is_failing_over,
@@ -167,18 +172,31 @@ impl Selection {
         member: Member,
         outcome: Outcome,
         attempts: u32,
-        rate: impl FnOnce() -> Option<BitRate>,
+        rate: impl FnOnce() -> Option<KnownRate>,
         host: &mut Host<'_>,
     ) {
         let by_rate = self.measure != Measure::SnrThreshold;
         let (neighbour, port) = (PEER, Port(member.0));
-        if by_rate && let Some(rate) = rate() {
+        let known = if by_rate { rate() } else { None };
+        let (rate, attempts) = match known {
+            Some(KnownRate::Now(rate)) => (Some(rate), attempts),
+            Some(KnownRate::Best(vector, share)) => (self.rate_of(member, &vector, share), attempts.min(1)),
+            None => (None, attempts),
+        };
+        if let Some(rate) = rate {
             self.step(Some(Input::Rate(neighbour, port, rate)), host);
         }
         if attempts > 0 && (self.is_failing_over || by_rate) {
             let is_delivered = outcome == Outcome::Acknowledged;
             self.step(Some(Input::Finished { neighbour, port, attempts, is_delivered }), host);
         }
+    }
+
+    /// The rate of a member's format, of which this share of MPDUs comes through \[thousandths\]: the frame error rate
+    /// at the rate in use, as the airtime link metric has it (802.11-2020, 14.9).
+    fn rate_of(&self, member: Member, vector: &Vector, share: u32) -> Option<BitRate> {
+        let (_, rate) = self.formats[usize::from(member.0)].iter().find(|(format, _)| format == vector)?;
+        Some(BitRate::from_bps((rate.as_bps() * u64::from(share) / 1_000).max(1)))
     }
 
     /// A member's MAC has finished with a packet that goes as it is: its bytes are out of the way.
@@ -249,4 +267,11 @@ fn port_config(spec: &spec::Spec, trunk: &RadioTrunk, side: usize, member: usize
     let by_rate = trunk.select.is_some_and(|select| select.policy.measure != Measure::SnrThreshold);
     let (rates, overhead) = if by_rate { rate_steps::of(radio) } else { Default::default() };
     PortConfig { rank: member as u8, thresholds: thresholds.filter(|_| !is_last), rates, overhead }
+}
+
+/// The rate of each format of a member under EDCA, where rates count.
+fn formats(spec: &spec::Spec, trunk: &RadioTrunk, side: usize, member: usize) -> Vec<(Vector, BitRate)> {
+    let radio = &spec.nodes[trunk.between[side]].radios[trunk.members[member][side]];
+    let by_rate = trunk.select.is_some_and(|select| select.policy.measure != Measure::SnrThreshold);
+    if by_rate { rate_steps::by_format(radio) } else { Vec::new() }
 }
