@@ -5,11 +5,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 usage="usage: scripts/machine.sh aarch64|armv7 BINARY"
-binary=$(realpath "${2:?$usage}")
-case ${1:?$usage} in
+[ $# -eq 2 ] || { echo "$usage" >&2; exit 2; }
+[ -x "$2" ] || { echo "machine.sh: $2 is no program: make dist" >&2; exit 1; }
+binary=$(realpath "$2")
+case $1 in
     aarch64) debian=arm64 kernel=linux-image-arm64 emulator=qemu-system-aarch64 processor=cortex-a72 ;;
     armv7) debian=armhf kernel=linux-image-armmp emulator=qemu-system-arm processor=cortex-a15 ;;
-    *) echo "machine.sh: $usage" >&2; exit 2 ;;
+    *) echo "machine.sh: no machine is '$1': aarch64, armv7" >&2; exit 2 ;;
 esac
 for command in "$emulator" mmdebstrap cpio; do
     command -v "$command" >/dev/null || { echo "machine.sh: $command is missing: scripts/tools.sh machine" >&2; exit 1; }
