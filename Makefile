@@ -62,11 +62,12 @@ demo-bond: tools ## A bond over three emulated uplinks, a page to watch, one lin
 	$(CARGO) build --profile checked --locked --package airbraid-cli
 	@scripts/bond_demo.py $(CHECKED) $(SECONDS)
 
+# Either half of the command alone: with the whole workspace selected no other crate is compiled again for other features.
 lint: test-tools ## Formatting, lints, documentation
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
-	$(CARGO) clippy --package airbraid-cli --no-default-features --features simulator --locked -- --deny warnings
-	$(CARGO) clippy --package airbraid-cli --no-default-features --features live --locked -- --deny warnings
+	$(CARGO) clippy --workspace --no-default-features --features airbraid-cli/simulator --locked -- --deny warnings
+	$(CARGO) clippy --workspace --no-default-features --features airbraid-cli/live --locked -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings --allow rustdoc::private-intra-doc-links" $(CARGO) doc --workspace --no-deps --locked --quiet
 	scripts/draw.py --check
 	scripts/lint_shell.sh
