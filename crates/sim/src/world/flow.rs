@@ -25,8 +25,6 @@ pub struct Flow {
     pub(super) priority: u8,
     /// Whether it sends datagrams as fast as its port takes them.
     pub(super) is_greedy: bool,
-    /// The highest number that its receiver has acknowledged.
-    pub(super) acknowledged: u64,
     pub(super) application: Application,
     pub(super) transport: Transport,
     pub(super) counts: Counts,
@@ -57,8 +55,7 @@ impl Flow {
         let counts = Counts::new(spec.deadline, interval);
         let is_greedy = matches!(transport, Transport::Udp { .. }) && spec.source.rate().is_none();
         let (class, priority) = (spec.class, spec.priority);
-        let acknowledged = 0;
-        Ok(Self { from, to, addresses, class, priority, is_greedy, acknowledged, application, transport, counts })
+        Ok(Self { from, to, addresses, class, priority, is_greedy, application, transport, counts })
     }
 }
 

@@ -32,9 +32,6 @@ const RECENT: u64 = 16;
 const PAUSE: Duration = Duration::from_secs(1);
 /// Time by which a held packet may leave late by a slower member: hosts and radios send in bursts of that length.
 const LATE: Duration = Duration::from_millis(20);
-/// Part of what a flow's first packet has waited in which the flow needs one acknowledgement: what waits keeps the
-/// members busy for as long again.
-const ACK_PART: u64 = 2;
 /// Largest number of flows that are examined for one packet: it bounds the time for a packet.
 const LOOK: usize = 32;
 /// Buckets of both classes.
@@ -148,8 +145,6 @@ struct Flow<P> {
     control: Control,
     /// Bytes sent since its last pause, and the arrival of its last packet.
     sent: u64,
-    /// Whether it was told to slow down since then.
-    was_told: bool,
     added_at: Option<Instant>,
     equaliser: Equaliser,
 }
@@ -219,7 +214,6 @@ impl<P: Packet> Queue<P> {
             service: 0,
             control: Control::default(),
             sent: 0,
-            was_told: false,
             added_at: None,
             equaliser: Equaliser::default(),
         };
@@ -267,14 +261,6 @@ impl<P: Packet> Queue<P> {
         (1..self.lanes()).any(|service| services.has(service) && self.has(service))
     }
 
-    /// Time in which a flow needs one acknowledgement. One that was told to slow down has found the rate, and packets
-    /// that are held do not wait for members: either needs each.
-    pub fn ack_interval(&self, now: Instant, bucket: u16) -> Duration {
-        let flow = self.flows.get(usize::from(bucket)).filter(|flow| !flow.was_told && !flow.equaliser.is_on());
-        let first = flow.and_then(|flow| flow.waiting.front());
-        first.map_or(Duration::ZERO, |first| now.saturating_since(first.since) / ACK_PART)
-    }
-
     /// Adds a packet. Returns one that is dropped instead, if there is one, and whether the new one was marked.
     pub fn add(&mut self, now: Instant, packet: P) -> (Option<(P, Refused)>, bool) {
         let bucket = FlowSeq::bucket_of(packet.class(), packet.flow_bucket());
@@ -293,7 +279,7 @@ impl<P: Packet> Queue<P> {
         flow.next = FlowSeq::plus(flow.next, 1);
         let (len, footprint) = (packet.len().as_u64(), packet.footprint());
         if flow.added_at.is_none_or(|at| now.saturating_since(at) > PAUSE) {
-            (flow.sent, flow.was_told) = (0, false);
+            flow.sent = 0;
             flow.equaliser = Equaliser::new(now);
         }
         flow.added_at = Some(now);
@@ -386,11 +372,9 @@ impl<P: Packet> Queue<P> {
         flow.sent += len;
         self.leave(bucket, &taken);
         let flow = &mut self.flows[usize::from(bucket)];
+        let step = self.targets.of(flow.sent);
         flow.equaliser.on_taken(now, len, self.targets.reached(flow.sent), busy);
-        // What waits is to come, and of what is known as much again.
-        let step = self.targets.of(flow.sent + 2 * flow.bytes);
         flow.control.on_taken(now, now.saturating_since(first), step, flow.bytes);
-        flow.was_told |= flow.control.is_telling;
         if flow.waiting.is_empty() {
             flow.waiting.shrink_to(64);
         }
@@ -462,7 +446,6 @@ impl<P: Packet> Queue<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::targets::Server;
     use super::*;
     use airbraid_units::Bytes;
 
@@ -623,33 +606,6 @@ mod tests {
             queue.take(at(pause), 0, Lead::default());
             assert_eq!(queue.flows[1].sent, sent, "{pause} ms");
         }
-    }
-
-    #[test]
-    fn what_waits_of_a_young_flow_counts_twice_where_a_far_member_is_worth_its_delay() {
-        // 100 ms later with 8 Mbit/s beside 8: from 200,000 byte on.
-        let server = |arrival_us| Server { arrival_us, rate: 8_000_000, rtt_us: 0 };
-        let told = |packets: usize| {
-            let mut queue = with(&[(1, packets, 2_000)]);
-            queue.targets.set(TARGET, 0, &mut [server(0), server(100_000)].into_iter().collect());
-            queue.take(at(91), 0, Lead::default());
-            queue.flows[1].control.due
-        };
-        assert_eq!([50, 51].map(told), [1, 0], "three targets of the near member; 2,000 sent, 100,000 wait");
-    }
-
-    #[test]
-    fn a_flow_needs_an_acknowledgement_in_half_of_its_wait_until_it_is_told_to_slow_down() {
-        let mut queue = with(&[(1, 10, 1_000)]);
-        let interval = |queue: &Queue<Of>, ms: u64| [1, 2].map(|bucket| queue.ack_interval(at(ms), bucket).as_micros());
-        assert_eq!([0, 7, 20].map(|ms| interval(&queue, ms)), [[0, 0], [3_500, 0], [10_000, 0]]);
-        assert!(queue.take(at(91), 0, Lead::default()).is_some());
-        assert_eq!(interval(&queue, 91), [0, 0], "it is told: three targets");
-        while queue.take(at(92), 0, Lead::default()).is_some() {}
-        // After a pause it begins again.
-        queue.add(at(1_001), Of(1, 1_000, false));
-        queue.add(at(1_001), Of(1, 1_000, false));
-        assert_eq!(interval(&queue, 1_021), [10_000, 0]);
     }
 
     #[test]

@@ -156,7 +156,5 @@ named_enum! {
         TooLong = "too_long",
         /// The limit of memory is reached.
         Memory = "memory",
-        /// A newer acknowledgement tells what it told.
-        Superseded = "superseded",
     }
 }

@@ -3,8 +3,7 @@
 //! A slower member `j` serves a flow of which enough waits that the faster members, of rate `R`, carry until a packet
 //! arrives by `j`. That costs the flow a delay `D_j` once, and gains it the rate `r_j`. A flow that has sent `n` byte
 //! will send about as much again, as sizes of transfers are heavy-tailed; so the delay is worth it from
-//! `n / R - n / (R + r_j) = D_j` on. Then the flow may wait for `D_j`. If `q` byte more wait, these and about `n + q`
-//! others are to come: the flow is as one that has sent `n + 2 q`.
+//! `n / R - n / (R + r_j) = D_j` on. Then the flow may wait for `D_j`.
 //!
 //! Beside that it may wait for what keeps the members busy while its sender goes back after a loss. That is an amount
 //! of data, not a time: where rates fall and come back within seconds, as on radio links, a sender that was told to
