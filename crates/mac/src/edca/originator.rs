@@ -60,11 +60,14 @@ pub(super) struct Originator<P> {
     waiting: u32,
     /// Those that were put to a link and wait for it, by link; empty where none are.
     put: Vec<u32>,
+    /// The number that the recipient may take for an old one: none from it on is given before it is told of what was
+    /// given up.
+    limit: Option<u16>,
 }
 
 impl<P: Copy> Originator<P> {
     pub fn new(window: u16) -> Self {
-        Self { window, next: 0, slots: VecDeque::new(), waiting: 0, put: Vec::new() }
+        Self { window, next: 0, slots: VecDeque::new(), waiting: 0, put: Vec::new(), limit: None }
     }
 
     /// The window has this length from now on; 0: nothing more is numbered.
@@ -74,6 +77,10 @@ impl<P: Copy> Originator<P> {
     pub fn window(&self) -> u16 {
         self.window
     }
+    /// No number from this one on is given; `None`: the window alone is the limit.
+    pub fn set_limit(&mut self, limit: Option<u16>) {
+        self.limit = limit;
+    }
     /// WinStart: the oldest number that is not done.
     pub fn start(&self) -> u16 {
         ahead(self.slots.len() as u16, self.next)
@@ -81,7 +88,7 @@ impl<P: Copy> Originator<P> {
     /// Whether a new MPDU fits into the window.
     #[inline]
     pub fn has_space(&self) -> bool {
-        self.slots.len() < usize::from(self.window)
+        self.slots.len() < usize::from(self.window) && self.limit != Some(self.next)
     }
     /// Whether the window is full, and not closed.
     pub fn is_full(&self) -> bool {
@@ -103,7 +110,8 @@ impl<P: Copy> Originator<P> {
     }
     /// Numbers that are left in the window.
     pub fn space(&self) -> usize {
-        usize::from(self.window).saturating_sub(self.slots.len())
+        let left = self.limit.map_or(usize::MAX, |limit| usize::from(ahead(self.next, limit)));
+        usize::from(self.window).saturating_sub(self.slots.len()).min(left)
     }
     /// Number of those that are left in a window that begins with this one.
     pub fn space_behind(&self, sequence: u16) -> u32 {
