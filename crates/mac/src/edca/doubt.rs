@@ -142,7 +142,7 @@ impl<P> Doubts<P> {
         self.ppdus.push((link, ppdu));
     }
 
-    /// What was sent on a link goes again without a question, for nobody has answered it.
+    /// Nobody has answered what was sent on a link, and it goes again.
     pub fn on_silence(&mut self, link: LinkId) {
         self.silent.insert(link);
     }

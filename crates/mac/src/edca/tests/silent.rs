@@ -101,7 +101,7 @@ fn a_peer_that_is_gone_is_told_less_and_less() {
     assert_eq!(air.delivered.iter().map(|(_, _, id)| *id).collect::<Vec<_>>(), [1], "{}", air.timeline);
 }
 
-/// What is sent again without a question makes its link silent, too.
+/// A link of which MPDUs go again without a question is silent, too.
 #[test]
 fn a_link_that_sends_again_begins_by_rts() {
     let mut sending_again = config();
