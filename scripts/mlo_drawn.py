@@ -2,7 +2,7 @@
 """Drawn networks: a multi-link device beside the best of its links alone; in the repository's root.
 
     scripts/mlo_drawn.py --seed 77                     48 networks of six kinds of traffic, `shared` and `expected`
-    scripts/mlo_drawn.py --seed 78 --hidden --kinds tcp,udp --ways shared,any,retransmit
+    scripts/mlo_drawn.py --seed 78 --hidden --kinds tcp,udp --ways shared,any,data
                                                        a saturated hidden station beside one link of each
     scripts/mlo_drawn.py --seed 77 --list              a line a network beside the table
 
@@ -27,11 +27,13 @@ from pathlib import Path
 KINDS = ["web", "tcp", "udp", "poisson", "voice", "game"]
 # Links of which two or three are drawn: name, channel, band, widths [MHz].
 BANDS = [("five", 36, "5 GHz", [20, 40, 80]), ("six", 37, "6 GHz", [20, 40, 80, 160]), ("two", 1, "2.4 GHz", [20])]
-# What each way sets: the block acknowledgement that is lost is asked for on the link of its data, on any, or not.
+# What each way sets. A block acknowledgement that is lost is asked for on any link, on that of its data, or by nobody:
+# by the devices (`shared`, `expected`), or by any station (`retransmit`).
 WAYS = {
     "shared": [],
     "expected": ['trunk.air.allocation="expected"'],
     "any": ['trunk.air.request_link="any"'],
+    "data": ['trunk.air.request_link="data"'],
     "retransmit": ['radio.block_ack_repair="retransmit"'],
 }
 BUFFERS = 'receive_buffer = "16 MiB", send_buffer = "16 MiB"'

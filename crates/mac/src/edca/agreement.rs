@@ -22,10 +22,10 @@ pub(super) const CATEGORY: AccessCategory = AccessCategory::Voice;
 /// dot11ADDBAResponseTimeout: 1 s, its default (802.11-2020, annex C), which Linux takes, too.
 const RESPONSE_TIMEOUT: Duration = Duration::from_millis(1_000);
 /// Time after a failure before the next request, which the standard leaves open: ns-3's default.
-const PAUSE: Duration = Duration::from_millis(200);
+pub(super) const PAUSE: Duration = Duration::from_millis(200);
 /// Doublings of that pause where no data wait: up to 13 s, as long as Linux pauses (15 s), so that a peer that is gone
 /// costs nothing that counts.
-const DOUBLINGS_MAX: u32 = 6;
+pub(super) const DOUBLINGS_MAX: u32 = 6;
 /// Single MPDUs in a row that are given up, behind which nothing is sent before there is an agreement. A recipient that
 /// has made one, and whose response was lost, takes a number for an old one that is 2048 ahead of its window
 /// (10.25.6.6.1), and the longest window has 1024.

@@ -58,6 +58,8 @@ pub enum RequestLink {
     OfData,
     /// Whichever has the medium first: for a receiver that keeps one scoreboard for all of its links.
     Any,
+    /// None, where another link leads to the peer: the MPDUs go again, on whichever link is next.
+    None,
 }
 
 /// The use of a wide channel of which a secondary part is busy (10.23.2.5).
@@ -345,7 +347,7 @@ impl EdcaConfig {
 
     /// Whether it follows ns-3 where the standard leaves a choice: a PPDU takes all that the window of a multi-link
     /// device has left, with no shares by link, and a block acknowledgement is asked for until it comes.
-    pub(super) fn follows_ns3(&self) -> bool {
+    pub fn follows_ns3(&self) -> bool {
         matches!(&self.data, Vector::Mode(mode) if mode.choice().rules == Rules::Ns3)
     }
 

@@ -2,19 +2,22 @@
 //! passed what was given up (802.11-2020, 10.25.6.7).
 //!
 //! ```text
-//!   several links   A-MPDU (no BA)  BAR (no BA)   the MPDUs again, on any link; here behind RTS and CTS
-//!   one link        A-MPDU (no BA)  BAR (no BA) ... BAR (no BA)   the MPDUs again
+//!   several links   A-MPDU (no BA)   the MPDUs again, on any link; here behind RTS and CTS
+//!   one link        A-MPDU (no BA)   BAR (no BA) ... BAR (no BA)   the MPDUs again
 //! ```
 //!
-//! Where a block acknowledgement is lost the originator may ask for it or send the data again. It asks, for a request
-//! is short. A block acknowledgement that does not come in answer to a request is lost as well, and the choice is there
-//! again. Where another link can carry the MPDUs the window need not wait for the one that is silent: they go again.
-//! Where there is no other the request is the shortest thing to try, up to the limit of frames without an agreement.
-//! A silent link asks for nothing more before its peer has answered there.
+//! Where a block acknowledgement is lost the originator may ask for it or send the data again. A request takes an
+//! access as data do. Over several links the MPDUs go again, for the window must not wait for one link, unless
+//! [`RequestLink`] says where to ask. Where there is no other link the request is the shortest thing to try, up to the
+//! limit of frames without an agreement. A block acknowledgement that does not come in answer to a request is lost as
+//! well, and the choice is there again. A link of which MPDUs go again is silent: before its peer has answered there it
+//! asks for nothing, and begins by RTS while another is not silent.
 
+use super::agreement::{DOUBLINGS_MAX, PAUSE};
 use super::config::RequestLink;
 use super::frames::{Ppdu, SEQUENCES, after, ahead};
 use super::link::{LinkId, Links};
+use airbraid_units::Instant;
 use std::sync::Arc;
 
 /// A number this far ahead is an old one (10.25.6.6.1).
@@ -47,19 +50,37 @@ pub(super) struct Doubts<P> {
     unanswered: u32,
     /// The links on which nobody answers requests.
     silent: Links,
+    /// The end of a pause in telling the peer of what was given up, while there are no data.
+    rests_until: Option<Instant>,
+}
+
+/// The work of a link beside requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// There is nothing to send.
+    None,
+    /// Data may be sent.
+    Data,
+    /// Packets wait, and the recipient might take their numbers for old ones.
+    Barred,
 }
 
 impl<P> Doubts<P> {
     pub fn new(request_link: RequestLink) -> Self {
-        Self { ppdus: Vec::new(), gap: None, request_link, unanswered: 0, silent: Links::default() }
+        let (ppdus, silent) = (Vec::new(), Links::default());
+        Self { ppdus, gap: None, request_link, unanswered: 0, silent, rests_until: None }
     }
 
-    /// Whether the peer must be asked or told on a link before more data are sent there, where a window of this length
-    /// begins with `start`; `has_data` tells whether there are any.
+    /// Whether the peer must be asked or told on a link before more data are sent there, where the window begins with
+    /// `start`; `work` tells what there is to send.
     #[inline]
-    pub fn is_due(&self, link: LinkId, (start, window): (u16, u16), has_data: impl Fn() -> bool) -> bool {
-        let is_later = |gap: Gap| !self.is_asked(link) && is_within_reach(gap.first, start, window) && has_data();
-        self.gap.is_some_and(|gap| is_at_or_behind(start, gap.end) && !is_later(gap))
+    pub fn is_due(&self, link: LinkId, start: u16, work: impl Fn() -> Work) -> bool {
+        let is_now = || match work() {
+            Work::Data => false,
+            Work::None => self.rests_until.is_none(),
+            Work::Barred => true,
+        };
+        self.gap.is_some_and(|gap| is_at_or_behind(start, gap.end) && (self.is_asked(link) || is_now()))
             || (self.is_asked(link) && self.ppdus.iter().any(|(other, _)| self.is_told_on(link, *other)))
     }
     /// Whether an answer on a link tells of what another link has sent.
@@ -70,9 +91,39 @@ impl<P> Doubts<P> {
     pub fn is_asked(&self, link: LinkId) -> bool {
         !self.silent.contains(link)
     }
+    /// Whether a block acknowledgement that was lost on a link is asked for, where these links lead to the peer.
+    pub fn asks(&self, link: LinkId, links: Links) -> bool {
+        self.request_link != RequestLink::None || links.is_within(Links::of(link))
+    }
     /// Whether a link is silent and another of these is not: it begins by RTS, lest a PPDU be lost again.
     pub fn is_doubtful(&self, link: LinkId, links: Links) -> bool {
         self.silent.contains(link) && !links.is_within(self.silent)
+    }
+
+    /// The number from which on the recipient may take new MPDUs for old ones, where its window has this length, as
+    /// long as it has not been told of what was given up. It may still wait for the first of that, and its scoreboard
+    /// begins as far before as the window is long.
+    pub fn limit(&self, window: u16) -> Option<u16> {
+        self.gap.map(|gap| after(gap.first, HALF - window))
+    }
+    /// Whether requests in vain have come to an end again: as many as a frame without an agreement is sent.
+    pub fn is_at_end(&self, limit: Option<u32>) -> bool {
+        let is_end = |limit: u32| self.unanswered >= limit && self.unanswered.is_multiple_of(limit.max(1));
+        self.gap.is_some() && limit.is_some_and(is_end)
+    }
+    /// The peer is told of what was given up after a pause, or with data: returns the time.
+    pub fn rest(&mut self, now: Instant, limit: Option<u32>) -> Instant {
+        let ends = self.unanswered / limit.unwrap_or(1).max(1);
+        let until = now + PAUSE * (1 << ends.saturating_sub(1).min(DOUBLINGS_MAX));
+        *self.rests_until.insert(until)
+    }
+    /// Its pause may be over.
+    pub fn resume(&mut self, now: Instant) {
+        self.rests_until = self.rests_until.filter(|until| *until > now);
+    }
+    /// The end of its pause.
+    pub fn rests_until(&self) -> Option<Instant> {
+        self.rests_until
     }
 
     /// An MPDU is given up.
@@ -91,10 +142,14 @@ impl<P> Doubts<P> {
         self.ppdus.push((link, ppdu));
     }
 
+    /// Nobody has answered what was sent on a link, and it goes again.
+    pub fn on_silence(&mut self, link: LinkId) {
+        self.silent.insert(link);
+    }
     /// The peer has answered on a link.
     #[inline]
     pub fn on_heard(&mut self, link: LinkId) {
-        self.unanswered = 0;
+        (self.unanswered, self.rests_until) = (0, None);
         self.silent.remove(link);
     }
 
@@ -114,7 +169,7 @@ impl<P> Doubts<P> {
         if is_only && limit.is_none_or(|limit| self.unanswered < limit) {
             return Vec::new();
         }
-        self.silent.insert(link);
+        self.on_silence(link);
         let is_another_asked = self.request_link == RequestLink::Any && !links.is_within(self.silent);
         if is_another_asked { Vec::new() } else { self.take(link) }
     }
@@ -126,12 +181,6 @@ impl<P> Doubts<P> {
         self.ppdus = left;
         told.into_iter().map(|(_, ppdu)| ppdu).collect()
     }
-}
-
-/// Whether a recipient that may still wait for `first` takes every number of a window that begins with `start` for a
-/// new one. Its scoreboard begins as far before `first` as the window is long.
-fn is_within_reach(first: u16, start: u16, window: u16) -> bool {
-    ahead(first, start) + 2 * window <= HALF
 }
 
 #[cfg(test)]
@@ -157,24 +206,41 @@ mod tests {
         assert!(is_at_or_behind(3, 4_090) && !is_at_or_behind(4_090, 3));
     }
 
-    /// Until then a recipient would take 2048 numbers on for old ones.
+    /// The recipient is told later as long as there are data that it takes for new ones; without data, after a pause.
     #[test]
-    fn a_gap_is_left_for_later_while_the_recipient_would_follow() {
-        assert!([0, 1_920].map(|start| is_within_reach(0, start, 64)) == [true; 2] && !is_within_reach(0, 1_921, 64));
-        assert!(is_within_reach(4_000, 1_824, 64) && !is_within_reach(4_000, 1_825, 64), "numbers go round");
-        assert!(is_within_reach(9, 9, 1_024) && !is_within_reach(9, 10, 1_024), "the longest window");
+    fn a_gap_is_left_for_later_while_there_are_data() {
         let mut doubts = doubts();
         doubts.add_gap(7);
         doubts.add_gap(3);
-        let due = |doubts: &Doubts<()>, start| doubts.is_due(A, (start, 64), || true);
-        assert!(due(&doubts, 8) && !due(&doubts, 7));
+        let due = |doubts: &Doubts<()>, start, work| doubts.is_due(A, start, || work);
+        assert!(due(&doubts, 8, Work::Data) && !due(&doubts, 7, Work::None));
         assert!(doubts.on_failure(A, Links::of(A), Some(1)).is_empty());
-        assert!(!due(&doubts, 8) && !due(&doubts, 1_923) && due(&doubts, 1_924));
-        assert!(doubts.is_due(A, (8, 64), || false), "there is nothing better to send");
+        let all = |doubts: &Doubts<()>| [Work::None, Work::Data, Work::Barred].map(|work| due(doubts, 8, work));
+        assert_eq!(all(&doubts), [true, false, true]);
+        assert!(doubts.is_at_end(Some(1)) && !doubts.is_at_end(Some(2)) && !doubts.is_at_end(None));
+        assert_eq!(doubts.rest(Instant::ZERO, Some(1)), Instant::ZERO + PAUSE);
+        assert_eq!(all(&doubts), [false, false, true]);
+        doubts.resume(Instant::ZERO + PAUSE);
+        assert_eq!(all(&doubts), [true, false, true]);
+        doubts.on_failure(A, Links::of(A), Some(1));
+        assert_eq!(doubts.rest(Instant::ZERO, Some(1)), Instant::ZERO + PAUSE * 2);
         doubts.on_heard(A);
-        assert!(due(&doubts, 8), "the peer is there again, and is told");
+        assert_eq!(all(&doubts), [true; 3], "the peer is there again, and is told");
         doubts.on_answer(A, Some(8));
-        assert!(!due(&doubts, 8));
+        assert_eq!(all(&doubts), [false; 3]);
+    }
+
+    /// A scoreboard of 64 that begins with 4_060 takes 4_060 + 2_047 for new, one of 1024 that of 3_100 up to 1_051.
+    #[test]
+    fn numbers_end_where_the_recipient_would_take_them_for_old() {
+        let limit = |first, window| {
+            let mut doubts = doubts();
+            doubts.add_gap(first);
+            doubts.limit(window)
+        };
+        assert_eq!([limit(28, 64), limit(28, 1_024)], [Some(2_012), Some(1_052)]);
+        assert_eq!(limit(4_000, 1_024), Some(928), "numbers go round");
+        assert_eq!(doubts().limit(64), None);
     }
 
     #[test]

@@ -356,7 +356,7 @@ impl<P: Packet + Copy> Edca<P> {
             Content::BlockAckRequest { start } => Some(start),
             _ => None,
         };
-        let doubtful = queue.doubts.on_answer(self.planner.link.id, request);
+        let doubtful = queue.on_answer(self.planner.link.id, request);
         for ppdu in std::iter::once(&planned.ppdu).chain(&doubtful) {
             self.settle_acknowledged(now, planned.queue, ppdu, |sequence| answer.acknowledges(sequence));
         }
@@ -395,7 +395,7 @@ impl<P: Packet + Copy> Edca<P> {
         }
         // The receiver must not wait for what will never come.
         if let Some(gap) = gap.filter(|_| queue.is_agreed) {
-            queue.doubts.add_gap(gap);
+            queue.give_up(gap);
         }
         self.traffic.advance(now, id);
         let queue = self.traffic.queue(id);
@@ -449,6 +449,7 @@ impl<P: Packet + Copy> Edca<P> {
                 for ppdu in self.traffic.queue_mut(planned.queue).on_unanswered_request(link, limit) {
                     self.settle_acknowledged(now, planned.queue, &ppdu, |_| false);
                 }
+                self.end_requests(now, planned.queue);
             }
             Content::BlockAck(_) => {}
             Content::Data(data) if awaited == Answer::Cts => {
@@ -458,13 +459,16 @@ impl<P: Packet + Copy> Edca<P> {
             Content::Data(data) => {
                 self.on_result(&planned, data.mpdus().len() as u32, 0);
                 self.note_answer_to(&planned, |_| false);
-                let doubts = &mut self.traffic.queue_mut(planned.queue).doubts;
-                let is_asked_for = awaited == Answer::BlockAck && doubts.is_asked(link);
-                if is_asked_for && self.planner.config.aggregation.repair == Repair::Request {
-                    doubts.add(link, planned.ppdu);
-                } else {
-                    self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| false);
+                let (config, queue) = (&self.planner.config, self.traffic.queue_mut(planned.queue));
+                if awaited == Answer::BlockAck && queue.doubts.is_asked(link) {
+                    if config.aggregation.repair == Repair::Request && queue.asks(link) {
+                        return queue.doubts.add(link, planned.ppdu);
+                    }
+                    if !config.follows_ns3() {
+                        queue.doubts.on_silence(link);
+                    }
                 }
+                self.settle_acknowledged(now, planned.queue, &planned.ppdu, |_| false);
             }
         }
     }

@@ -49,6 +49,7 @@ mod single;
 #[cfg(test)]
 mod tests;
 mod traffic;
+mod unanswered;
 
 pub use agreement::AgreementStats;
 pub use allocation::Allocation;
@@ -96,7 +97,7 @@ enum Timer {
     Listening,
     /// The medium synchronisation of a link that was blind is held to be complete.
     MediumSync,
-    /// A response to a request for an agreement is overdue, or the next request is due.
+    /// A response to a request for an agreement is overdue, or the next request of any kind is due.
     Agreement,
 }
 
@@ -446,7 +447,7 @@ impl<P: Packet + Copy> Edca<P> {
     /// found.
     #[inline]
     fn settle(&mut self, now: Instant) {
-        if self.traffic.setups.is_some() {
+        if self.traffic.setups.is_some() || self.traffic.rests_until.is_some() {
             return self.settle_with_setups(now);
         }
         self.settle_link(now);
@@ -460,12 +461,13 @@ impl<P: Packet + Copy> Edca<P> {
         self.settle_exchange(now);
     }
 
-    /// The same where agreements are set up by frames.
+    /// The same where agreements are set up by frames, or where a queue has asked in vain.
     #[inline(never)]
     fn settle_with_setups(&mut self, now: Instant) {
         self.settle_setups(now);
+        self.ask_again(now);
         self.settle_link(now);
-        self.alarm = self.alarm.earlier(self.setup_alarm());
+        self.alarm = self.alarm.earlier(self.setup_alarm()).earlier(self.rest_alarm());
     }
 
     /// The same of what this link alone does.

@@ -14,7 +14,9 @@ use std::collections::VecDeque;
 pub(super) enum MpduState {
     /// It is to be sent, or sent again.
     Waiting,
-    /// It is in a PPDU that will be sent or was, and its fate is not known.
+    /// It is in a PPDU that will be sent, perhaps behind an announcement.
+    Taken,
+    /// It is in a PPDU that was sent, and its fate is not known.
     InFlight,
     /// It is acknowledged or given up.
     Done,
@@ -60,11 +62,14 @@ pub(super) struct Originator<P> {
     waiting: u32,
     /// Those that were put to a link and wait for it, by link; empty where none are.
     put: Vec<u32>,
+    /// The number that the recipient may take for an old one: none from it on is given before it is told of what was
+    /// given up.
+    limit: Option<u16>,
 }
 
 impl<P: Copy> Originator<P> {
     pub fn new(window: u16) -> Self {
-        Self { window, next: 0, slots: VecDeque::new(), waiting: 0, put: Vec::new() }
+        Self { window, next: 0, slots: VecDeque::new(), waiting: 0, put: Vec::new(), limit: None }
     }
 
     /// The window has this length from now on; 0: nothing more is numbered.
@@ -74,6 +79,10 @@ impl<P: Copy> Originator<P> {
     pub fn window(&self) -> u16 {
         self.window
     }
+    /// No number from this one on is given; `None`: the window alone is the limit.
+    pub fn set_limit(&mut self, limit: Option<u16>) {
+        self.limit = limit;
+    }
     /// WinStart: the oldest number that is not done.
     pub fn start(&self) -> u16 {
         ahead(self.slots.len() as u16, self.next)
@@ -81,7 +90,7 @@ impl<P: Copy> Originator<P> {
     /// Whether a new MPDU fits into the window.
     #[inline]
     pub fn has_space(&self) -> bool {
-        self.slots.len() < usize::from(self.window)
+        self.slots.len() < usize::from(self.window) && self.limit != Some(self.next)
     }
     /// Whether the window is full, and not closed.
     pub fn is_full(&self) -> bool {
@@ -103,7 +112,8 @@ impl<P: Copy> Originator<P> {
     }
     /// Numbers that are left in the window.
     pub fn space(&self) -> usize {
-        usize::from(self.window).saturating_sub(self.slots.len())
+        let left = self.limit.map_or(usize::MAX, |limit| usize::from(ahead(self.next, limit)));
+        usize::from(self.window).saturating_sub(self.slots.len()).min(left)
     }
     /// Number of those that are left in a window that begins with this one.
     pub fn space_behind(&self, sequence: u16) -> u32 {
@@ -117,7 +127,7 @@ impl<P: Copy> Originator<P> {
     /// Numbers one more MPDU, which is put into a PPDU.
     #[inline]
     pub fn push(&mut self, packet: P, more: Option<Box<[P]>>, size: u32, arrival: u64) {
-        let (state, link) = (MpduState::InFlight, None);
+        let (state, link) = (MpduState::Taken, None);
         self.slots.push_back(Slot { packet, more, size, attempts: 0, state, link, arrival });
         self.next = (self.next + 1) % SEQUENCES;
     }
@@ -172,14 +182,14 @@ impl<P: Copy> Originator<P> {
     #[inline]
     pub fn take(&mut self, sequence: u16) {
         let Some(slot) = self.slot(sequence).filter(|slot| slot.state == MpduState::Waiting) else { return };
-        slot.state = MpduState::InFlight;
+        slot.state = MpduState::Taken;
         let link = slot.link;
         self.waits_no_longer(link);
     }
 
     /// The PPDU that an MPDU was put into is not sent.
     pub fn put_back(&mut self, sequence: u16) {
-        let Some(slot) = self.slot(sequence).filter(|slot| slot.state == MpduState::InFlight) else { return };
+        let Some(slot) = self.slot(sequence).filter(|slot| slot.state == MpduState::Taken) else { return };
         slot.state = MpduState::Waiting;
         let link = slot.link;
         *self.waiting_for(link) += 1;
@@ -187,7 +197,7 @@ impl<P: Copy> Originator<P> {
 
     /// The PPDU that an MPDU was put into is not sent, for nobody has answered its announcement: any link may send it.
     pub fn release(&mut self, sequence: u16) {
-        let Some(slot) = self.slot(sequence).filter(|slot| slot.state == MpduState::InFlight) else { return };
+        let Some(slot) = self.slot(sequence).filter(|slot| slot.state == MpduState::Taken) else { return };
         (slot.state, slot.link) = (MpduState::Waiting, None);
         self.waiting += 1;
     }
@@ -196,7 +206,7 @@ impl<P: Copy> Originator<P> {
     #[inline]
     pub fn on_sent(&mut self, sequence: u16) {
         if let Some(slot) = self.slot(sequence) {
-            slot.attempts = slot.attempts.saturating_add(1);
+            (slot.state, slot.attempts) = (MpduState::InFlight, slot.attempts.saturating_add(1));
         }
     }
 
@@ -212,12 +222,13 @@ impl<P: Copy> Originator<P> {
         before != MpduState::Done
     }
 
-    /// An MPDU that was in flight has not come. It waits again, or is given up if it was sent as often as may be: then
+    /// An MPDU that was in a PPDU has not come. It waits again, or is given up if it was sent as often as may be: then
     /// it is returned.
     #[inline]
     pub fn lose(&mut self, sequence: u16, limit: Option<u32>) -> Option<&Slot<P>> {
         let place = usize::from(ahead(self.start(), sequence));
-        let slot = self.slots.get_mut(place).filter(|slot| slot.state == MpduState::InFlight)?;
+        let is_in_ppdu = |state: MpduState| matches!(state, MpduState::Taken | MpduState::InFlight);
+        let slot = self.slots.get_mut(place).filter(|slot| is_in_ppdu(slot.state))?;
         slot.link = None;
         let is_given_up = limit.is_some_and(|limit| u32::from(slot.attempts) >= limit);
         slot.state = if is_given_up { MpduState::Done } else { MpduState::Waiting };
@@ -228,9 +239,11 @@ impl<P: Copy> Originator<P> {
         None
     }
 
-    /// MPDUs that were sent before and that an acknowledgement tells of, outside the PPDU that it answers.
+    /// MPDUs that were sent before and that an acknowledgement tells of, outside the PPDU that it answers. One that is
+    /// in a PPDU again, which is not sent yet, has its fate from the answer to that.
     pub fn acknowledged_otherwise(&self, answer: &BlockAck) -> Vec<u16> {
-        let is_news = |slot: &Slot<P>| slot.state != MpduState::Done && slot.attempts > 0;
+        let may_be_done = |state: MpduState| matches!(state, MpduState::Waiting | MpduState::InFlight);
+        let is_news = |slot: &Slot<P>| may_be_done(slot.state) && slot.attempts > 0;
         self.iter().filter(|(sequence, slot)| is_news(slot) && answer.acknowledges(*sequence)).map(|(n, _)| n).collect()
     }
 

@@ -7,7 +7,7 @@ use super::around::Around;
 use super::category::{AccessCategory, TIDS};
 use super::config::{AgreementSetup, EdcaConfig, RequestLink};
 use super::coupling::{Coupling, Room};
-use super::doubt::Doubts;
+use super::doubt::{Doubts, Work};
 use super::emlsr::{Emlsr, OneRadio};
 use super::expectation::{Accesses, Deliveries};
 use super::frames::{Mpdu, Ppdu};
@@ -83,16 +83,36 @@ impl<P: Packet + Copy> TrafficQueue<P> {
         let has_new = || !self.waiting.is_empty() && self.originator.has_space() && self.is_shared();
         self.originator.has_waiting_on(link) || has_new()
     }
+    fn work(&self, link: LinkId) -> Work {
+        if self.has_data(link) {
+            return Work::Data;
+        }
+        if self.originator.len() == 0 && !self.waiting.is_empty() { Work::Barred } else { Work::None }
+    }
 
     /// Whether the peer must be asked or told on a link before more data are sent there.
     #[inline]
     pub fn needs_request(&self, link: LinkId) -> bool {
-        let window = (self.originator.start(), self.originator.window());
-        self.doubts.is_due(link, window, || self.has_data(link))
+        self.doubts.is_due(link, self.originator.start(), || self.work(link))
+    }
+    /// An MPDU is given up: the peer is to be told.
+    pub fn give_up(&mut self, sequence: u16) {
+        self.doubts.add_gap(sequence);
+        self.originator.set_limit(self.doubts.limit(self.originator.window()));
+    }
+    /// The peer has answered on a link, perhaps to a request with this start; returns the PPDUs that were in doubt.
+    pub fn on_answer(&mut self, link: LinkId, request: Option<u16>) -> Vec<Arc<Ppdu<P>>> {
+        let ppdus = self.doubts.on_answer(link, request);
+        self.originator.set_limit(self.doubts.limit(self.originator.window()));
+        ppdus
     }
     /// Nobody has answered a request on a link; returns the PPDUs that are taken for lost.
     pub fn on_unanswered_request(&mut self, link: LinkId, limit: Option<u32>) -> Vec<Arc<Ppdu<P>>> {
         self.doubts.on_failure(link, self.links, limit)
+    }
+    /// Whether a block acknowledgement that was lost on a link is asked for.
+    pub fn asks(&self, link: LinkId) -> bool {
+        self.doubts.asks(link, self.links)
     }
     /// Whether a link begins by RTS, for another is better.
     pub fn is_doubtful(&self, link: LinkId) -> bool {
@@ -160,6 +180,8 @@ pub(super) struct Traffic<P> {
     pub is_by_frames: bool,
     /// The setup of agreements by frames: of its own, or because a peer has asked for one.
     pub setups: Option<Box<Setups>>,
+    /// The end of the first pause of a queue that has asked in vain.
+    pub rests_until: Option<Instant>,
     /// By address and TID.
     pub(super) recipients: Vec<[Option<Box<Recipient<P>>>; TIDS]>,
 }
@@ -186,6 +208,7 @@ impl<P: Packet + Copy> Traffic<P> {
             has_agreements: aggregation.ampdu.is_some(),
             is_by_frames: aggregation.setup == AgreementSetup::Frames,
             setups: (aggregation.setup == AgreementSetup::Frames).then(Box::default),
+            rests_until: None,
             recipients: Vec::new(),
         }
     }

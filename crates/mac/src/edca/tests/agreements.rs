@@ -2,7 +2,7 @@
 
 use super::air::{Air, Fate, Kind, at};
 use super::{
-    Sending, allocations, check_until, config, emlsr, losses, modes, of_window, sendings, through_the_first,
+    Sending, allocations, check_until, config, emlsr, losses, modes, of_window, requests, sendings, through_the_first,
     with_agreements,
 };
 use crate::edca::AccessCategory::{BestEffort, Voice};
@@ -343,7 +343,7 @@ proptest! {
         links in 2u32..4,
         modes in (modes(), modes()),
         allocation in allocations(),
-        requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
+        requests in requests(),
         permille in [0u32..500, 0u32..500, 0u32..500],
         of_setup in rates(),
         outage in (0usize..3, 0u64..40_000, 0u64..40_000),

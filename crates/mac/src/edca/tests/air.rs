@@ -642,6 +642,12 @@ impl Air {
                     Content::Data(data) => {
                         let numbers: Vec<u16> = data.mpdus().iter().map(|mpdu| mpdu.sequence).collect();
                         self.check_window(station, &ppdu);
+                        let is_told = |packet: &Payload| self.told.contains(&packet.id);
+                        assert!(
+                            !ppdu.msdus().iter().any(is_told),
+                            "{me} sends what it is done with\n{}",
+                            self.timeline
+                        );
                         let again = if data.mpdus().iter().any(|mpdu| mpdu.attempts > 1) { " again" } else { "" };
                         format!("{}{again}", runs(&numbers))
                     }

@@ -314,7 +314,7 @@ proptest! {
         seed: u64,
         is_early: bool,
         links in 2u32..4,
-        requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
+        requests in requests(),
         allocation in allocations(),
         permille in [0u32..500, 0u32..500, 0u32..500],
         outage in (0usize..3, 0u64..40_000, 0u64..40_000),
@@ -361,7 +361,7 @@ proptest! {
         links in 2u32..4,
         modes in (modes(), modes()),
         allocation in allocations(),
-        requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
+        requests in requests(),
         permille in [0u32..500, 0u32..500, 0u32..500],
         outage in (0usize..3, 0u64..40_000, 0u64..40_000),
         packets in sendings(),
@@ -409,7 +409,7 @@ proptest! {
         is_early: bool,
         links in 2u32..4,
         coupled in (any::<bool>(), any::<bool>()),
-        requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
+        requests in requests(),
         allocation in allocations(),
         permille in [0u32..500, 0u32..500, 0u32..500],
         packets in sendings(),
@@ -442,6 +442,10 @@ fn allocations() -> impl Strategy<Value = Allocation> {
     use Allocation::{ByFreeTime, Expected, LeastOccupied, RoundRobin, Shared};
     let others = prop_oneof![Just(LeastOccupied), Just(ByFreeTime), Just(RoundRobin), Just(Expected)];
     prop_oneof![1 => Just(Shared), 1 => others]
+}
+
+fn requests() -> impl Strategy<Value = RequestLink> {
+    prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any), Just(RequestLink::None)]
 }
 
 fn modes() -> impl Strategy<Value = Option<Emlsr>> {

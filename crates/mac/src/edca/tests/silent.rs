@@ -1,7 +1,7 @@
 //! Peers that answer nothing, on one link or on all: requests end, and what is in doubt goes another way.
 
 use super::air::{Air, at};
-use super::{check_until, config, losses, of_window, sendings, with_agreements};
+use super::{check_until, config, losses, of_window, requests, sendings, with_agreements};
 use crate::edca::AccessCategory::BestEffort;
 use crate::edca::{Repair, RequestLink};
 use crate::frame::FrameKind;
@@ -83,6 +83,102 @@ fn a_peer_that_returns_is_told_what_was_given_up() {
     assert_eq!(up, [3, 4, 5, 6, 7], "{}", air.timeline);
 }
 
+/// While nothing waits the peer is told after pauses that grow; when it is there again, within the next one.
+#[test]
+fn a_peer_that_is_gone_is_told_less_and_less() {
+    let mut config = of_window(8);
+    config.aggregation.retry_limit = Some(2);
+    let mut air = Air::new(config, 2, 1);
+    // The second of two comes, and waits for the first.
+    air.fate = Box::new(|now, kind, _, place| now < at(3_000_000) && (kind != FrameKind::Data || place == 0));
+    (0..2).for_each(|id| air.send(at(10), 0, 1, id, BestEffort));
+    air.run(at(2_900_000));
+    let requests = air.timeline.lines().filter(|line| line.contains("A BAR"));
+    let begins: Vec<u64> = requests.filter_map(|line| line.trim().split('.').next()?.parse().ok()).collect();
+    let bursts = begins.windows(2).filter(|pair| pair[1] - pair[0] > 150_000).count();
+    assert_eq!((begins.len(), bursts), (5 * 7, 3), "pauses of 0.4, 0.8 and 1.6 s, {}", air.timeline);
+    air.run(at(7_000_000));
+    assert_eq!(air.delivered.iter().map(|(_, _, id)| *id).collect::<Vec<_>>(), [1], "{}", air.timeline);
+}
+
+/// A link of which MPDUs go again without a question is silent, too.
+#[test]
+fn a_link_that_sends_again_begins_by_rts() {
+    let mut sending_again = config();
+    sending_again.aggregation.repair = Repair::Retransmit;
+    for (config, requests) in [(sending_again, RequestLink::OfData), (config(), RequestLink::None)] {
+        let mut air = Air::of_devices(config, 2, 2, requests, 1);
+        air.outage = Some((0, at(0)..at(30_000)));
+        (0..400).for_each(|id| air.send(at(10 + 1_000 * u64::from(id / 5)), 0, 1, id, BestEffort));
+        air.run(at(120_000));
+        let first_answer = air.timeline.lines().position(|line| line.contains("B1 CTS")).unwrap();
+        let before: Vec<&str> = air.timeline.lines().take(first_answer).filter(|line| line.contains(" A1 ")).collect();
+        let data = before.iter().filter(|line| line.contains("DATA")).count();
+        let announced = before.iter().filter(|line| line.contains("RTS")).count();
+        assert_eq!((air.delivered.len(), data, count(&air, "BAR")), (400, 1, 0), "{}", air.timeline);
+        assert!(announced > 1 && count(&air, "A1 DATA") > 20, "{}", air.timeline);
+    }
+}
+
+/// Of a device of which one link leads to the peer that one asks, as a plain station does.
+#[test]
+fn a_device_of_one_link_asks() {
+    let mut air = Air::of_devices(config(), 2, 1, RequestLink::None, 1);
+    air.fate = Box::new(|_, kind, nth, _| kind == FrameKind::BlockAck && nth == 1);
+    (0..4).for_each(|id| air.send(at(10), 0, 1, id, BestEffort));
+    air.run(at(5_000));
+    assert_eq!((count(&air, "BAR"), count(&air, "DATA")), (1, 1), "{}", air.timeline);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// A peer is gone for a while, and long bursts are given up. None of what it acknowledges later is taken for old,
+    /// however long the window; and it is not asked without end.
+    #[test]
+    fn what_is_acknowledged_after_a_gap_has_come(
+        window in prop_oneof![Just(64u16), Just(256), Just(1_024)],
+        limits in (1u32..3, 1u32..8),
+        links in 1u32..3,
+        requests in requests(),
+        gone in (0u64..20_000, 20_000u64..400_000),
+        bursts in (1u32..1_300, 1u32..1_300, 1u32..100),
+        seed: u64,
+    ) {
+        let mut config = of_window(window);
+        (config.aggregation.retry_limit, config.retry_limit) = (Some(limits.0), Some(limits.1));
+        config.queue_limit = 4_000;
+        let mut air = Air::of_devices(config, 3, links, requests, seed);
+        air.fate = Box::new(move |now, _, _, _| (at(gone.0)..at(gone.1)).contains(&now));
+        let starts = [0, gone.1 / 2, gone.1 + 300_000];
+        let times = [bursts.0, bursts.1, bursts.2].into_iter().zip(starts);
+        let packets: Vec<_> = times.flat_map(|(count, from)| (0..count).map(move |_| (0, 1, 1, from))).collect();
+        check_until(30_000_000, air, &packets)?;
+    }
+
+    /// A peer is gone for good: everything is given up, and what follows is a request now and then.
+    #[test]
+    fn a_peer_that_is_gone_for_good_is_asked_now_and_then(
+        window in prop_oneof![Just(64u16), Just(1_024)],
+        links in 1u32..3,
+        packets in 1u32..2_600,
+        seed: u64,
+    ) {
+        let mut config = of_window(window);
+        (config.aggregation.retry_limit, config.retry_limit) = (Some(1), Some(3));
+        config.queue_limit = 4_000;
+        let mut air = Air::of_devices(config, 2, links, RequestLink::OfData, seed);
+        air.fate = Box::new(|_, _, _, _| true);
+        (0..packets).for_each(|id| air.send(at(10), 0, 1, id, BestEffort));
+        air.run(at(20_000_000));
+        let given_up = air.outcomes.iter().filter(|(_, _, outcome)| *outcome == Outcome::RetryLimit).count();
+        prop_assert_eq!((given_up, air.delivered.len()), (packets as usize, 0));
+        let before = count(&air, "BAR");
+        air.run(at(60_000_000));
+        prop_assert!(count(&air, "BAR") - before <= 3 * 5, "{} more", count(&air, "BAR") - before);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
@@ -92,7 +188,7 @@ proptest! {
         config in with_agreements(),
         seed: u64,
         links in 2u32..4,
-        requests in prop_oneof![Just(RequestLink::OfData), Just(RequestLink::Any)],
+        requests in requests(),
         permille in [0u32..500, 0u32..500, 0u32..500],
         outage in (0usize..2, 0u64..40_000),
         packets in sendings(),

@@ -4,7 +4,7 @@ use super::{mapping, mode, radios};
 use crate::scenario::reader::{self, Foreign, View};
 use crate::scenario::schema::between;
 use crate::scenario::spec::{Mac, MultiLinkTrunk, Node, Trunk};
-use airbraid_mac::edca::{Allocation, RequestLink, WINDOW_MAX, window_max};
+use airbraid_mac::edca::{EdcaConfig, RequestLink, WINDOW_MAX, window_max};
 use std::sync::Arc;
 
 /// Keys that only a trunk above the MAC has.
@@ -28,7 +28,8 @@ pub(super) fn read(
     let mode::Modes { emlsr, single, pairs, medium_sync } = mode::read(view, between, (nodes, &members), counts);
     let has_one_awake = single.iter().any(Option::is_some);
     let allocation = mapping::allocation(view);
-    let request_link = request_link(view, has_one_awake, allocation);
+    let follows_ns3 = edca_of(between, &members, nodes).any(EdcaConfig::follows_ns3);
+    let request_link = request_link(view, has_one_awake, follows_ns3);
     let radio = |member: &[usize; 2]| nodes[between[0]].radios[member[0]].name.clone();
     let tids = mapping::tids(view, &members.iter().map(radio).collect::<Vec<_>>());
     if has_one_awake {
@@ -55,18 +56,31 @@ pub(super) fn read(
 }
 
 /// The link on which an end asks for a block acknowledgement.
-fn request_link(view: &View<'_>, has_one_awake: bool, allocation: Allocation) -> RequestLink {
-    let words = [("data", RequestLink::OfData), ("any", RequestLink::Any)];
-    if !has_one_awake && allocation == Allocation::Expected {
-        return view.choice("request_link", &words, RequestLink::Any, "what is expected first goes first");
+fn request_link(view: &View<'_>, has_one_awake: bool, follows_ns3: bool) -> RequestLink {
+    let words = [("none", RequestLink::None), ("data", RequestLink::OfData), ("any", RequestLink::Any)];
+    if !has_one_awake && follows_ns3 {
+        return view.choice("request_link", &words, RequestLink::OfData, "the link of the data, as in ns-3");
     }
     if !has_one_awake {
-        return view.choice("request_link", &words, RequestLink::OfData, "the link of the data");
+        return view.choice("request_link", &words, RequestLink::None, "the MPDUs go again, on any link");
     }
     let request_link = view.choice("request_link", &words, RequestLink::Any, "one radio has one scoreboard");
     let message = || "the link of the data may sleep when it is asked".to_owned();
     view.require(request_link == RequestLink::Any, "request_link", message, "leave it out, or say \"any\"");
     request_link
+}
+
+/// The configurations of the radios of a trunk that have block acknowledgements.
+fn edca_of<'a>(
+    between: [usize; 2],
+    members: &'a [[usize; 2]],
+    nodes: &'a [Node],
+) -> impl Iterator<Item = &'a EdcaConfig> {
+    let macs = members.iter().flat_map(move |member| [0, 1].map(|side| &nodes[between[side]].radios[member[side]].mac));
+    macs.filter_map(|mac| match mac {
+        Mac::Edca(config) => Some(&**config),
+        _ => None,
+    })
 }
 
 /// The radios of a trunk, each with its node.
@@ -126,12 +140,8 @@ pub(super) fn apart(view: &View<'_>, trunk: &MultiLinkTrunk, other: &Trunk) {
 /// The window of the agreements, if the trunk gives one.
 fn window(view: &View<'_>, between: [usize; 2], members: &[[usize; 2]], nodes: &[Node]) -> Option<u16> {
     let window = view.optional("block_ack_window", "that of the radios", reader::count)?;
-    let configs = members.iter().flat_map(|member| [0, 1].map(|side| &nodes[between[side]].radios[member[side]].mac));
-    let longest = configs.map(|mac| match mac {
-        Mac::Edca(config) => window_max(&config.data),
-        _ => WINDOW_MAX,
-    });
-    let longest = u32::from(longest.min().unwrap_or(WINDOW_MAX));
+    let longest = edca_of(between, members, nodes).map(|config| window_max(&config.data)).min();
+    let longest = u32::from(longest.unwrap_or(WINDOW_MAX));
     let message = || format!("a device of these radios has no window of {window} MPDUs");
     view.require((1..=longest).contains(&window), "block_ack_window", message, &format!("1 to {longest}"));
     Some(window.clamp(1, longest) as u16)
