@@ -61,12 +61,18 @@ fn unlike_links_have_the_least_window() {
     assert!(short.iter().all(|one| one.0 == 64) && short[1].1 == 20 && short[0].1 == 64, "{short:?}");
 }
 
+/// Over several links nothing is asked for, unless it is said where.
 #[test]
-fn what_is_expected_first_is_asked_for_first() {
-    let requests = |keys: &str| spec(&text("802.11be", keys, "")).multi_link_trunks().next().unwrap().request_link;
-    assert_eq!(requests(""), RequestLink::OfData);
-    assert_eq!(requests("allocation = \"expected\""), RequestLink::Any);
+fn what_is_in_doubt_is_asked_for_where_the_scenario_says() {
+    let first = |text: &str| spec(text).multi_link_trunks().next().unwrap().request_link;
+    let requests = |keys: &str| first(&text("802.11be", keys, ""));
+    assert_eq!(requests(""), RequestLink::None);
+    assert_eq!(requests("allocation = \"expected\""), RequestLink::None);
+    assert_eq!(requests("request_link = \"any\""), RequestLink::Any);
     assert_eq!(requests("allocation = \"expected\"\nrequest_link = \"data\""), RequestLink::OfData);
+    assert_eq!(requests("mode = \"single\""), RequestLink::Any, "one radio has one scoreboard");
+    let as_ns3 = text("802.11be", "", "").replace("width = \"20 MHz\"", "width = \"20 MHz\"\nrules = \"ns-3\"");
+    assert_eq!(first(&as_ns3), RequestLink::OfData);
 }
 
 #[test]
