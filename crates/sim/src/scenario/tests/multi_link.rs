@@ -124,7 +124,7 @@ fn one_link_at_a_time_is_awake_at_the_station() {
     assert_eq!((plain.single, plain.request_link), ([None, Some(us(800))], RequestLink::Any));
     assert_eq!(trunk("mode = { a = \"single\" }\nswitch_delay = \"300 us\"").single, [Some(us(300)), None]);
     let refuse = |keys: &str, why: &str| refused(&text("802.11be", &format!("{keys}\nmode = \"single\""), ""), why);
-    refuse("request_link = \"data\"", "the link of the data may sleep when it is asked");
+    refuse("request_link = \"data\"", "one link is awake at a time, and the request goes on that one");
     refuse("allocation = \"slci\"", "packets that are put to links would wait for a link that sleeps");
     assert_eq!(trunk("mode = \"single\"\nallocation = \"expected\"").allocation, Allocation::Expected);
     refuse("tid_to_link = { vo = [\"ch44\"] }", "packets of a TID would wait for a link that sleeps");

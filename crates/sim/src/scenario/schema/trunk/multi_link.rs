@@ -65,7 +65,7 @@ fn request_link(view: &View<'_>, has_one_awake: bool, follows_ns3: bool) -> Requ
         return view.choice("request_link", &words, RequestLink::None, "the MPDUs go again, on any link");
     }
     let request_link = view.choice("request_link", &words, RequestLink::Any, "one radio has one scoreboard");
-    let message = || "the link of the data may sleep when it is asked".to_owned();
+    let message = || "one link is awake at a time, and the request goes on that one".to_owned();
     view.require(request_link == RequestLink::Any, "request_link", message, "leave it out, or say \"any\"");
     request_link
 }
