@@ -46,6 +46,14 @@ pub trait Packet {
     fn is_acknowledgement(&self) -> bool {
         false
     }
+    /// Whether it is an acknowledgement that tells all that an older one told, so that nobody misses that: of the same
+    /// flow, with a greater number, without gaps and with the same marks.
+    fn supersedes(&self, _older: &Self) -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
     /// Its user priority, 0 to 7 (802.1D); 0 is best effort.
     fn priority(&self) -> u8 {
         0

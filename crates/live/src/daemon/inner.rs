@@ -34,7 +34,7 @@ pub struct Summary {
     pub destination: IpAddr,
     /// The DSCP and ECN byte: TOS, traffic class.
     pub tos: u8,
-    /// A small number that the packets of a flow share.
+    /// A small number that the packets of a flow share, in both directions.
     pub bucket: u16,
     /// The class of the flow.
     pub class: TrafficClass,
@@ -54,8 +54,13 @@ pub fn summary(packet: &[u8]) -> Option<Summary> {
     let addresses = if packet[0] >> 4 == 4 { &packet[12..20] } else { &packet[8..40] };
     let is_whole = !is_later_fragment(packet);
     let ports = if is_whole && matches!(protocol, TCP | UDP) { packet.get(header..header + 4) } else { None };
+    let ports = ports.unwrap_or_default();
+    let (from, to) = (addresses.split_at(addresses.len() / 2), ports.split_at(ports.len() / 2));
+    let mut ends = [(from.0, to.0), (from.1, to.1)];
+    ends.sort_unstable();
     let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
-    let hash = [protocol].iter().chain(addresses).chain(ports.unwrap_or_default()).fold(0x811c_9dc5, mix);
+    let hash = ends.iter().flat_map(|(address, port)| address.iter().chain(*port)).fold(0x811c_9dc5, mix);
+    let hash = mix(hash, &protocol);
     let (bucket, is_acknowledgement) = ((hash ^ (hash >> 16)) as u16, is_acknowledgement(packet));
     Some(Summary { source, destination, tos, bucket, class: class(tos), is_acknowledgement, service: 0 })
 }
@@ -122,6 +127,38 @@ pub fn is_acknowledgement(packet: &[u8]) -> bool {
     // The flags but those of ECN (RFC 9293, section 3.1): ACK alone.
     matches!(packet.get(header + 12..header + 14), Some(&[offset, flags])
         if flags & 0x3f == 0x10 && packet.len() == header + usize::from(offset >> 4) * 4)
+}
+
+/// Whether a pure acknowledgement tells all that an older one tells: of the same connection, of more bytes, with the
+/// same marks and flags, without a gap or what arrived twice (SACK, RFC 2018).
+pub fn supersedes(newer: &[u8], older: &[u8]) -> bool {
+    let tcp = |packet: &[u8]| header(packet).filter(|_| is_acknowledgement(packet)).map(|(at, _)| at);
+    let (Some(new), Some(old)) = (tcp(newer), tcp(older)) else { return false };
+    let number = |packet: &[u8], tcp: usize| v4(packet, tcp + 8).map_or(0, u32::from_be_bytes);
+    let advance = number(newer, new).wrapping_sub(number(older, old)).cast_signed();
+    advance > 0 && told(newer, new) == told(older, old) && !has_sack(&newer[new..]) && !has_sack(&older[old..])
+}
+
+/// What acknowledgements of a row have in common: version and TOS, addresses, ports, flags with the offset.
+fn told(packet: &[u8], tcp: usize) -> [&[u8]; 4] {
+    let addresses = if packet[0] >> 4 == 4 { 12..20 } else { 8..40 };
+    [&packet[..2], &packet[addresses], &packet[tcp..tcp + 4], &packet[tcp + 12..tcp + 14]]
+}
+
+/// Whether a TCP header has the option of selective acknowledgements, or options that are none.
+fn has_sack(tcp: &[u8]) -> bool {
+    let mut options = tcp.get(TCP_HEADER..).unwrap_or_default();
+    loop {
+        match *options {
+            [] | [0, ..] => return false,
+            [1, ref rest @ ..] => options = rest,
+            [5, ..] | [_] => return true,
+            [_, length, ..] => match options.get(usize::from(length).max(2)..) {
+                Some(rest) => options = rest,
+                None => return true,
+            },
+        }
+    }
 }
 
 /// Lowers the MSS in a TCP SYN, so that segments fit into `mtu` byte with their headers. Returns whether it had to.
@@ -371,6 +408,59 @@ mod tests {
     }
 
     #[test]
+    fn both_directions_of_a_flow_share_a_bucket() {
+        for is_v4 in [true, false] {
+            let (packet, mut answer) = (syn(is_v4, 1_460, false), syn(is_v4, 1_460, false));
+            let (first, second, tcp) = if is_v4 { (12, 16, V4_HEADER) } else { (8, 24, V6_HEADER) };
+            let length = second - first;
+            answer[first..second].copy_from_slice(&packet[second..second + length]);
+            answer[second..second + length].copy_from_slice(&packet[first..second]);
+            let bucket = |packet: &[u8]| summary(packet).unwrap().bucket;
+            assert_ne!(bucket(&packet), bucket(&answer), "the ports are not exchanged");
+            answer[tcp..tcp + 4].rotate_left(2);
+            assert_eq!(bucket(&packet), bucket(&answer));
+        }
+    }
+
+    /// An acknowledgement of `number` with these flags and options.
+    fn ack(is_v4: bool, number: u32, flags: u8, options: &[u8]) -> Vec<u8> {
+        let mut packet = syn(is_v4, 1_460, false);
+        let tcp = if is_v4 { V4_HEADER } else { V6_HEADER };
+        packet.truncate(tcp + TCP_HEADER);
+        packet.extend(options);
+        packet[tcp + 8..tcp + 12].copy_from_slice(&number.to_be_bytes());
+        packet[tcp + 12] = ((TCP_HEADER + options.len()) as u8 / 4) << 4;
+        packet[tcp + 13] = flags;
+        packet
+    }
+
+    #[test]
+    fn an_acknowledgement_of_more_supersedes_one_that_tells_nothing_else() {
+        let stamps = |n: u8| [1, 1, 8, 10, 0, 0, 0, n, 0, 0, 0, n];
+        let gap = [1, 1, 5, 10, 0, 0, 0, 9, 0, 0, 0, 10];
+        for is_v4 in [true, false] {
+            let older = ack(is_v4, 1_000, 0x10, &stamps(1));
+            let newer = ack(is_v4, 2_000, 0x10, &stamps(2));
+            assert!(supersedes(&newer, &older) && !supersedes(&older, &newer) && !supersedes(&older, &older));
+            assert!(supersedes(&ack(is_v4, 5, 0x10, &[]), &ack(is_v4, u32::MAX - 5, 0x10, &[])), "numbers wrap");
+            assert!(
+                !supersedes(&ack(is_v4, 2_000, 0x10, &gap), &older) && !supersedes(&newer, &ack(is_v4, 1, 0x10, &gap))
+            );
+            assert!(!supersedes(&ack(is_v4, 2_000, 0x50, &stamps(2)), &older), "congestion was met (ECE)");
+            assert!(!supersedes(&ack(is_v4, 2_000, 0x11, &stamps(2)), &older), "it ends");
+            assert!(
+                !supersedes(&ack(is_v4, 2_000, 0x10, &[8, 0, 1, 1]), &ack(is_v4, 1, 0x10, &[8, 99, 1, 1])),
+                "no options"
+            );
+            for at in [if is_v4 { 15 } else { 23 }, if is_v4 { V4_HEADER } else { V6_HEADER } + 1] {
+                let mut other = newer.clone();
+                other[at] ^= 1;
+                assert!(!supersedes(&other, &older), "another connection: byte {at}");
+            }
+        }
+    }
+
+    #[test]
     fn what_only_acknowledges_is_told_from_what_opens_carries_or_ends() {
         for is_v4 in [true, false] {
             let mut packet = syn(is_v4, 1_460, false);
@@ -409,6 +499,7 @@ mod tests {
             }
             let length = bytes.len();
             let _ = (summary(&bytes), too_big(&bytes, mtu, [1; 4].into()), too_big(&bytes, mtu, [1; 16].into()));
+            let _ = supersedes(&bytes, &bytes);
             let _ = (clamp_mss(&mut bytes, mtu), carry_mark(&mut bytes, first));
             prop_assert_eq!(bytes.len(), length);
         }

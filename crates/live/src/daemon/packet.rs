@@ -4,7 +4,7 @@
 //! where they are sealed. A buffer goes back to its pool with its last handle: nothing is allocated for a packet once
 //! the pool is warm.
 
-use super::inner::Summary;
+use super::inner::{self, Summary};
 use super::memory::Account;
 use super::segment::Cut;
 use airbraid_engine::{Packet, Share, TrafficClass};
@@ -282,6 +282,9 @@ impl Packet for IpPacket {
     }
     fn is_acknowledgement(&self) -> bool {
         self.own().summary.is_some_and(|summary| summary.is_acknowledgement)
+    }
+    fn supersedes(&self, older: &Self) -> bool {
+        self.flow_bucket() == older.flow_bucket() && inner::supersedes(self.bytes(), older.bytes())
     }
     fn service(&self) -> u8 {
         self.own().summary.map_or(0, |summary| summary.service)

@@ -25,6 +25,8 @@ pub struct Flow {
     pub(super) priority: u8,
     /// Whether it sends datagrams as fast as its port takes them.
     pub(super) is_greedy: bool,
+    /// The highest number that its receiver has acknowledged.
+    pub(super) acknowledged: u64,
     pub(super) application: Application,
     pub(super) transport: Transport,
     pub(super) counts: Counts,
@@ -55,7 +57,8 @@ impl Flow {
         let counts = Counts::new(spec.deadline, interval);
         let is_greedy = matches!(transport, Transport::Udp { .. }) && spec.source.rate().is_none();
         let (class, priority) = (spec.class, spec.priority);
-        Ok(Self { from, to, addresses, class, priority, is_greedy, application, transport, counts })
+        let acknowledged = 0;
+        Ok(Self { from, to, addresses, class, priority, is_greedy, acknowledged, application, transport, counts })
     }
 }
 

@@ -151,9 +151,15 @@ impl Flows {
 
     /// A segment from a flow's receiver, and the node that it leaves.
     pub fn acknowledgement(&mut self, flow: FlowId, segment: Segment, host: &mut Host<'_>) -> (NodeId, PacketRef) {
-        let Flow { to, addresses: [source, destination], .. } = self.table[flow];
+        let Flow { to, addresses: [source, destination], ref mut acknowledged, .. } = self.table[flow];
+        let advances = segment.ack > *acknowledged && segment.sack.is_empty();
+        *acknowledged = segment.ack.max(*acknowledged);
         let len = segment.packet_len().as_u64() as u32;
-        (to, self.packet(flow, [destination, source], len, Body::Ack(segment), host))
+        let mut packet = self.packet(flow, [destination, source], len, Body::Ack(segment), host);
+        if advances && packet.marks.is_acknowledgement() {
+            packet.marks = packet.marks.advancing();
+        }
+        (to, packet)
     }
 
     /// A packet with the addresses of source and destination that it bears on its way.

@@ -23,23 +23,32 @@ pub struct PacketRef {
     pub bucket: u16,
     /// The class of its flow.
     pub class: TrafficClass,
-    /// Whether it only acknowledges, and its user priority.
+    /// Whether and what it only acknowledges, and its user priority.
     pub marks: Marks,
 }
 
-/// Two properties of a packet in one byte: whether it only acknowledges, and its user priority.
+/// Three properties of a packet in one byte: whether it only acknowledges, whether it acknowledges more than the one
+/// before and has no gaps, and its user priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks(u8);
 
 impl Marks {
     const ACKNOWLEDGES: u8 = 8;
+    const ADVANCES: u8 = 16;
 
     /// A packet of this user priority, 0 to 7.
     pub const fn new(priority: u8, is_acknowledgement: bool) -> Self {
         Self(priority & 7 | if is_acknowledgement { Self::ACKNOWLEDGES } else { 0 })
     }
+    /// The same of an acknowledgement of more than the one before, without gaps.
+    pub const fn advancing(self) -> Self {
+        Self(self.0 | Self::ADVANCES)
+    }
     pub const fn priority(self) -> u8 {
         self.0 & 7
+    }
+    pub const fn advances(self) -> bool {
+        self.0 & Self::ADVANCES != 0
     }
     pub const fn is_acknowledgement(self) -> bool {
         self.0 & Self::ACKNOWLEDGES != 0
@@ -58,6 +67,9 @@ impl Packet for PacketRef {
     }
     fn is_acknowledgement(&self) -> bool {
         self.marks.is_acknowledgement()
+    }
+    fn supersedes(&self, older: &Self) -> bool {
+        self.marks.advances() && older.marks.advances() && self.bucket == older.bucket
     }
     fn priority(&self) -> u8 {
         self.marks.priority()

@@ -40,6 +40,8 @@ named_enum! {
         TrunkLate = "trunk_late",
         /// It came to the resequencer twice, or from an earlier life of the sender.
         TrunkStale = "trunk_stale",
+        /// It was an acknowledgement, and a newer one that told the same came out of a tunnel in its place.
+        Superseded = "superseded",
         /// The FIFO of its member at the receiving end of the trunk was full.
         TrunkFifoFull = "trunk_fifo_full",
         /// The queue of a link layer was full.

@@ -17,6 +17,7 @@
 //!
 //! Equations, states and constants: `docs/models/tunnel.md`.
 
+mod ack_pacer;
 mod code;
 mod coded;
 mod config;
@@ -59,6 +60,7 @@ pub use validation::AMPLIFICATION;
 
 use crate::machine::{Machine, Wake};
 use crate::trunk::Member;
+use ack_pacer::AckPacer;
 use airbraid_units::{Bytes, Instant};
 use member::MemberEnd;
 use order::Ordered;
@@ -75,13 +77,20 @@ pub struct Bond<P: Coded> {
     memory: u64,
     sender: BondSender<P>,
     receiver: BondReceiver<P>,
+    ack_pacer: AckPacer<P>,
 }
 
 impl<P: Coded> Bond<P> {
     /// An end without members.
     pub fn new(config: BondConfig) -> Self {
         let receiver = BondReceiver::new(config.policy.resequencer);
-        Self { now: Instant::ZERO, memory: u64::MAX, sender: BondSender::new(config), receiver }
+        Self {
+            now: Instant::ZERO,
+            memory: u64::MAX,
+            sender: BondSender::new(config),
+            receiver,
+            ack_pacer: AckPacer::new(),
+        }
     }
 
     /// A snapshot of its state.
@@ -92,7 +101,7 @@ impl<P: Coded> Bond<P> {
             queue_len: self.sender.queue.len(),
             queue_bytes: Bytes::new(self.sender.queue.bytes()),
             outstanding: self.sender.store.unsettled(),
-            kept: self.sender.kept() + self.receiver.order.kept() + self.receiver.kept(),
+            kept: self.sender.kept() + self.receiver.order.kept() + self.receiver.kept() + self.ack_pacer.len(),
             occupied: self.occupied(),
             held_len: self.receiver.order.held_len(),
             hold_time: self.receiver.order.hold_time(),
@@ -145,12 +154,23 @@ impl<P: Coded> Bond<P> {
             Frame::Data { header, packet } => {
                 self.receiver.on_number(now, came, member, header.number);
                 let outcome = self.receiver.on_packet(now, member, header, &packet);
-                let BondSender { counts, outputs, .. } = &mut self.sender;
-                self.receiver.order.on_packet(now, header.place, packet, counts, |ordered| hand_up(outputs, ordered));
+                self.put_in_order(now, header.place, packet);
                 self.on_outcome(now, outcome);
                 self.give_way();
             }
         }
+    }
+
+    /// A packet of the far end has come; acknowledgements are never behind others here.
+    fn put_in_order(&mut self, now: Instant, place: FlowSeq, packet: P) {
+        let BondSender { counts, outputs, queue, .. } = &mut self.sender;
+        self.receiver.order.on_packet(now, place, packet, counts, |ordered| match ordered {
+            Ordered::Deliver(packet) if packet.is_acknowledgement() => {
+                let interval = queue.ack_interval(now, place.bucket);
+                self.ack_pacer.on_ack(now, (place, packet), interval, |ordered| hand_up(outputs, ordered));
+            }
+            ordered => hand_up(outputs, ordered),
+        });
     }
 
     /// Ends a frame that is ignored.
@@ -164,13 +184,12 @@ impl<P: Coded> Bond<P> {
 
     /// Handles restored packets as if they had come now.
     fn on_outcome(&mut self, now: Instant, outcome: RestoreOutcome<P>) {
-        let BondSender { counts, outputs, .. } = &mut self.sender;
-        counts.strange += outcome.failed;
-        counts.restored += outcome.restored.len() as u64;
+        self.sender.counts.strange += outcome.failed;
+        self.sender.counts.restored += outcome.restored.len() as u64;
         for (place, packet) in outcome.restored {
-            self.receiver.order.on_packet(now, place, packet, counts, |ordered| hand_up(outputs, ordered));
+            self.put_in_order(now, place, packet);
         }
-        outputs.extend(outcome.spent.into_iter().map(BondOutput::Spent));
+        self.sender.outputs.extend(outcome.spent.into_iter().map(BondOutput::Spent));
     }
 
     fn on_far_restart(&mut self, now: Instant) {
@@ -185,6 +204,7 @@ impl<P: Coded> Bond<P> {
         self.now = now;
         let BondSender { counts, outputs, .. } = &mut self.sender;
         self.receiver.order.on_timeout(now, counts, |ordered| hand_up(outputs, ordered));
+        self.ack_pacer.pass_due(now, |ordered| hand_up(outputs, ordered));
         self.sender.validate_due(now);
         self.sender.end_trains(now);
         self.sender.ask_due(now);
@@ -242,18 +262,26 @@ impl<P: Coded> Bond<P> {
 
     /// Its memory: within the limit after each step, unless the limit was lowered.
     pub fn occupied(&self) -> Bytes {
-        Bytes::new(self.sender.occupied() + self.receiver.occupied())
+        Bytes::new(self.sender.occupied() + self.received())
     }
 
-    /// Gives the sender the memory that the receiver leaves.
+    /// Memory of what has come \[byte\].
+    fn received(&self) -> u64 {
+        self.receiver.occupied() + self.ack_pacer.occupied()
+    }
+
+    /// Gives the sender the memory that what has come leaves.
     fn share_out(&mut self) {
-        self.sender.memory = self.memory.saturating_sub(self.receiver.occupied());
+        self.sender.memory = self.memory.saturating_sub(self.received());
     }
 
     /// Gives up received packets while the limit is exceeded.
     fn give_way(&mut self) {
-        while self.sender.occupied() + self.receiver.occupied() > self.memory {
-            let Self { sender, receiver, .. } = self;
+        while self.occupied().as_u64() > self.memory {
+            let Self { sender, receiver, ack_pacer, .. } = self;
+            if ack_pacer.pass_first(self.now, |ordered| hand_up(&mut sender.outputs, ordered)) {
+                continue;
+            }
             if let Some(symbols) = receiver.forget_restorer() {
                 sender.counts.forgotten += 1;
                 sender.outputs.extend(symbols.into_iter().map(BondOutput::Spent));
@@ -305,6 +333,9 @@ impl<P: Coded> Machine for Bond<P> {
     }
 
     fn poll_timeout(&self) -> Option<Wake> {
-        [self.sender.wake(self.now), self.receiver.wake()].into_iter().flatten().min_by_key(|wake| wake.at)
+        [self.sender.wake(self.now), self.receiver.wake(), self.ack_pacer.wake()]
+            .into_iter()
+            .flatten()
+            .min_by_key(|wake| wake.at)
     }
 }

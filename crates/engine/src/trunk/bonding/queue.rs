@@ -32,6 +32,9 @@ const RECENT: u64 = 16;
 const PAUSE: Duration = Duration::from_secs(1);
 /// Time by which a held packet may leave late by a slower member: hosts and radios send in bursts of that length.
 const LATE: Duration = Duration::from_millis(20);
+/// Part of what a flow's first packet has waited in which the flow needs one acknowledgement: what waits keeps the
+/// members busy for as long again.
+const ACK_PART: u64 = 2;
 /// Largest number of flows that are examined for one packet: it bounds the time for a packet.
 const LOOK: usize = 32;
 /// Buckets of both classes.
@@ -49,6 +52,28 @@ pub struct Waiting<P> {
     pub mark: bool,
     /// Whether the delay of its flow is equalised: a copy would be early.
     pub is_held: bool,
+}
+
+/// The delays that a flow may have.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// It is told to slow down when it has waited longer for an interval, and at once when it has waited for `much`.
+    target: Duration,
+    much: Duration,
+    interval: Duration,
+}
+
+impl Patience {
+    /// That of a flow with these terms. One that was never told may wait for any member: what it will send is unknown,
+    /// and its sender grows as fast again only long after it was told.
+    fn of(step: &Step, longest: Duration, was_told: bool) -> Self {
+        let (own, interval) = (step.target, step.rtt.max(INTERVAL));
+        if was_told {
+            Self { target: own, much: own * MUCH, interval }
+        } else {
+            Self { target: longest, much: longest.max(own * MUCH), interval }
+        }
+    }
 }
 
 /// The delay control of one flow (RFC 8289, section 5).
@@ -70,18 +95,18 @@ struct Control {
 
 impl Control {
     /// The flow's first packet leaves after `waited`; `bytes` wait behind it.
-    fn on_taken(&mut self, now: Instant, waited: Duration, step: &Step, bytes: u64) {
-        if waited < step.target || bytes <= QUANTUM as u64 {
+    fn on_taken(&mut self, now: Instant, waited: Duration, patience: Patience, bytes: u64) {
+        if waited < patience.target || bytes <= QUANTUM as u64 {
             (self.above_at, self.is_telling, self.due) = (None, false, 0);
             return;
         }
-        let interval = step.rtt.max(INTERVAL);
+        let interval = patience.interval;
         match self.above_at {
             // A flow that has just begun doubles its window each round trip: it is told at once.
-            None if waited > step.target * MUCH => self.begin(now, waited, interval),
+            None if waited > patience.much => self.begin(now, waited, interval),
             None => self.above_at = Some(now.saturating_add(interval)),
             Some(at) if !self.is_telling => {
-                if now >= at || waited > step.target * MUCH {
+                if now >= at || waited > patience.much {
                     self.begin(now, waited, interval);
                 }
             }
@@ -145,6 +170,8 @@ struct Flow<P> {
     control: Control,
     /// Bytes sent since its last pause, and the arrival of its last packet.
     sent: u64,
+    /// Whether it was told to slow down since then.
+    was_told: bool,
     added_at: Option<Instant>,
     equaliser: Equaliser,
 }
@@ -214,6 +241,7 @@ impl<P: Packet> Queue<P> {
             service: 0,
             control: Control::default(),
             sent: 0,
+            was_told: false,
             added_at: None,
             equaliser: Equaliser::default(),
         };
@@ -261,6 +289,14 @@ impl<P: Packet> Queue<P> {
         (1..self.lanes()).any(|service| services.has(service) && self.has(service))
     }
 
+    /// Time in which a flow needs one acknowledgement. One that was told to slow down has found the rate, and packets
+    /// that are held do not wait for members: either needs each.
+    pub fn ack_interval(&self, now: Instant, bucket: u16) -> Duration {
+        let flow = self.flows.get(usize::from(bucket)).filter(|flow| !flow.was_told && !flow.equaliser.is_on());
+        let first = flow.and_then(|flow| flow.waiting.front());
+        first.map_or(Duration::ZERO, |first| now.saturating_since(first.since) / ACK_PART)
+    }
+
     /// Adds a packet. Returns one that is dropped instead, if there is one, and whether the new one was marked.
     pub fn add(&mut self, now: Instant, packet: P) -> (Option<(P, Refused)>, bool) {
         let bucket = FlowSeq::bucket_of(packet.class(), packet.flow_bucket());
@@ -279,7 +315,7 @@ impl<P: Packet> Queue<P> {
         flow.next = FlowSeq::plus(flow.next, 1);
         let (len, footprint) = (packet.len().as_u64(), packet.footprint());
         if flow.added_at.is_none_or(|at| now.saturating_since(at) > PAUSE) {
-            flow.sent = 0;
+            (flow.sent, flow.was_told) = (0, false);
             flow.equaliser = Equaliser::new(now);
         }
         flow.added_at = Some(now);
@@ -372,9 +408,10 @@ impl<P: Packet> Queue<P> {
         flow.sent += len;
         self.leave(bucket, &taken);
         let flow = &mut self.flows[usize::from(bucket)];
-        let step = self.targets.of(flow.sent);
         flow.equaliser.on_taken(now, len, self.targets.reached(flow.sent), busy);
-        flow.control.on_taken(now, now.saturating_since(first), step, flow.bytes);
+        let patience = Patience::of(self.targets.of(flow.sent), self.targets.longest(), flow.was_told);
+        flow.control.on_taken(now, now.saturating_since(first), patience, flow.bytes);
+        flow.was_told |= flow.control.is_telling;
         if flow.waiting.is_empty() {
             flow.waiting.shrink_to(64);
         }
@@ -446,6 +483,7 @@ impl<P: Packet> Queue<P> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::targets::Server;
     use super::*;
     use airbraid_units::Bytes;
 
@@ -538,14 +576,19 @@ mod tests {
         assert_eq!(queue.len(), 11);
     }
 
+    /// That of a flow that was told before.
+    fn patience(step: &Step) -> Patience {
+        Patience::of(step, Duration::ZERO, true)
+    }
+
     #[test]
     fn a_flow_is_told_after_an_interval_of_delay_and_then_at_shorter_ones() {
         // RFC 8289, section 4: 100 ms, and that by the root of the number.
-        let step = Step { target: TARGET, ..Step::default() };
+        let patience = patience(&Step { target: TARGET, ..Step::default() });
         let mut control = Control::default();
         let mut due = |us: u64, waited: Duration, bytes: u64| {
             control.due = 0;
-            control.on_taken(Instant::from_nanos(us * 1_000), waited, &step, bytes);
+            control.on_taken(Instant::from_nanos(us * 1_000), waited, patience, bytes);
             control.due
         };
         assert_eq!([0, 99_999, 100_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
@@ -569,7 +612,7 @@ mod tests {
         let step = Step { target: TARGET, ..Step::default() };
         let told = |waited: Duration| {
             let mut control = Control::default();
-            control.on_taken(at(0), waited, &step, 10_000);
+            control.on_taken(at(0), waited, patience(&step), 10_000);
             control.due
         };
         assert_eq!([MS * 90, MS * 91].map(told), [0, 1]);
@@ -577,7 +620,7 @@ mod tests {
         let step = Step { rtt: MS * 200, ..step };
         let mut control = Control::default();
         for (ms, waited, due) in [(0, 40, 0), (199, 40, 0), (199, 91, 1)] {
-            control.on_taken(at(ms), MS * waited, &step, 10_000);
+            control.on_taken(at(ms), MS * waited, patience(&step), 10_000);
             assert_eq!(control.due, due, "{ms} ms");
         }
         assert_eq!(control.next_at, at(490));
@@ -606,6 +649,39 @@ mod tests {
             queue.take(at(pause), 0, Lead::default());
             assert_eq!(queue.flows[1].sent, sent, "{pause} ms");
         }
+    }
+
+    #[test]
+    fn a_flow_that_was_never_told_may_wait_for_the_farthest_member() {
+        // 100 ms later with 8 Mbit/s beside 8: worth it from 200,000 byte on, with 130 ms then.
+        let server = |arrival_us| Server { arrival_us, rate: 8_000_000, rtt_us: 0 };
+        let mut queue = with(&[(1, 60, 2_000)]);
+        queue.targets.set(TARGET, 0, &mut [server(0), server(100_000)].into_iter().collect());
+        let mut told = |ms: u64| {
+            queue.take(at(ms), 0, Lead::default());
+            std::mem::take(&mut queue.flows[1].control.due)
+        };
+        assert_eq!([91, 130, 131].map(&mut told), [0, 0, 1], "three targets of its own are 90 ms");
+        // From then on it has its own 30 ms, and after a pause it begins again.
+        assert_eq!(Patience::of(queue.targets.of(0), queue.targets.longest(), true).target, TARGET);
+        assert!(queue.flows[1].was_told);
+        while queue.take(at(132), 0, Lead::default()).is_some() {}
+        queue.add(at(1_001), Of(1, 1_000, false));
+        assert!(!queue.flows[1].was_told);
+    }
+
+    #[test]
+    fn a_flow_needs_an_acknowledgement_in_half_of_its_wait_until_it_is_told_to_slow_down() {
+        let mut queue = with(&[(1, 10, 1_000)]);
+        let interval = |queue: &Queue<Of>, ms: u64| [1, 2].map(|bucket| queue.ack_interval(at(ms), bucket).as_micros());
+        assert_eq!([0, 7, 20].map(|ms| interval(&queue, ms)), [[0, 0], [3_500, 0], [10_000, 0]]);
+        assert!(queue.take(at(91), 0, Lead::default()).is_some());
+        assert_eq!(interval(&queue, 91), [0, 0], "it is told: three targets");
+        while queue.take(at(92), 0, Lead::default()).is_some() {}
+        // After a pause it begins again.
+        queue.add(at(1_001), Of(1, 1_000, false));
+        queue.add(at(1_001), Of(1, 1_000, false));
+        assert_eq!(interval(&queue, 1_021), [10_000, 0]);
     }
 
     #[test]

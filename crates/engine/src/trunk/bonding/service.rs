@@ -156,5 +156,7 @@ named_enum! {
         TooLong = "too_long",
         /// The limit of memory is reached.
         Memory = "memory",
+        /// A newer acknowledgement tells what it told.
+        Superseded = "superseded",
     }
 }

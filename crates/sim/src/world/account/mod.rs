@@ -163,7 +163,9 @@ impl Account {
     /// A packet of a flow goes no further.
     #[cold]
     pub fn on_drop(&mut self, at: Device, packet: &Record, reason: DropReason) {
-        if let Some(flow) = self.flows.get_mut(packet.flow) {
+        // What an acknowledgement that was superseded told has come.
+        let lost = self.flows.get_mut(packet.flow).filter(|_| reason != DropReason::Superseded);
+        if let Some(flow) = lost {
             flow.on_drop(at, reason, !matches!(packet.body, Body::Ack(_)));
         }
     }
@@ -238,7 +240,7 @@ impl Cause {
             | DropReason::RetransmissionLimit
             | DropReason::TooLong
             | DropReason::Damaged => Self::Losses,
-            DropReason::TrunkLate | DropReason::TrunkStale => Self::Reordering,
+            DropReason::TrunkLate | DropReason::TrunkStale | DropReason::Superseded => Self::Reordering,
             DropReason::NoRoute
             | DropReason::HopLimit
             | DropReason::Circled

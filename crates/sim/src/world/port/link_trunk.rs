@@ -168,5 +168,6 @@ const fn drop_reason(reason: bonding::BondDropReason) -> DropReason {
         bonding::BondDropReason::Late => DropReason::TrunkLate,
         bonding::BondDropReason::TooLong => DropReason::TooLong,
         bonding::BondDropReason::Duplicate | bonding::BondDropReason::Stale => DropReason::TrunkStale,
+        bonding::BondDropReason::Superseded => DropReason::Superseded,
     }
 }
