@@ -139,7 +139,7 @@ pub fn supersedes(newer: &[u8], older: &[u8]) -> bool {
     advance > 0 && told(newer, new) == told(older, old) && !has_sack(&newer[new..]) && !has_sack(&older[old..])
 }
 
-/// What acknowledgements of a row have in common: version and TOS, addresses, ports, flags with the offset.
+/// Returns what acknowledgements of a row have in common: version and TOS, addresses, ports, flags with the offset.
 fn told(packet: &[u8], tcp: usize) -> [&[u8]; 4] {
     let addresses = if packet[0] >> 4 == 4 { 12..20 } else { 8..40 };
     [&packet[..2], &packet[addresses], &packet[tcp..tcp + 4], &packet[tcp + 12..tcp + 14]]

@@ -65,13 +65,13 @@ struct Patience {
 
 impl Patience {
     /// That of a flow with these terms. One that was never told may wait for any member: what it will send is unknown,
-    /// and its sender grows as fast again only long after it was told.
+    /// and its sender grows as fast again only long after it was told. Its window has doubled when it hears of it.
     fn of(step: &Step, longest: Duration, was_told: bool) -> Self {
-        let (own, interval) = (step.target, step.rtt.max(INTERVAL));
+        let interval = step.rtt.max(INTERVAL);
         if was_told {
-            Self { target: own, much: own * MUCH, interval }
+            Self { target: step.target, much: step.target * MUCH, interval }
         } else {
-            Self { target: longest, much: longest.max(own * MUCH), interval }
+            Self { target: longest, much: longest, interval }
         }
     }
 }
@@ -675,9 +675,9 @@ mod tests {
         let mut queue = with(&[(1, 10, 1_000)]);
         let interval = |queue: &Queue<Of>, ms: u64| [1, 2].map(|bucket| queue.ack_interval(at(ms), bucket).as_micros());
         assert_eq!([0, 7, 20].map(|ms| interval(&queue, ms)), [[0, 0], [3_500, 0], [10_000, 0]]);
-        assert!(queue.take(at(91), 0, Lead::default()).is_some());
-        assert_eq!(interval(&queue, 91), [0, 0], "it is told: three targets");
-        while queue.take(at(92), 0, Lead::default()).is_some() {}
+        assert!(queue.take(at(31), 0, Lead::default()).is_some());
+        assert_eq!(interval(&queue, 31), [0, 0], "it is told: more than its 30 ms");
+        while queue.take(at(32), 0, Lead::default()).is_some() {}
         // After a pause it begins again.
         queue.add(at(1_001), Of(1, 1_000, false));
         queue.add(at(1_001), Of(1, 1_000, false));
