@@ -3,15 +3,16 @@
 CARGO   ?= cargo
 RELEASE := target/release/airbraid
 CHECKED := target/checked/airbraid
+DEBUG   := target/debug/airbraid
 DEMO    := target/demo/airbraid
-# The same selection each time, with the features that the wheel is built with: nothing is built twice.
-OPTIMISED := $(CARGO) test --profile checked --workspace --exclude airbraid-fuzz --locked
+# The same selection each time: nothing is built twice. The Python module has no tests of its own; its wheel has it.
+TESTS   := $(CARGO) test --workspace --exclude airbraid-py --locked
 OUT     := out
 # Tests that cannot run here note themselves in this file (`tests/src/skip.rs`).
 SKIPPED := $(abspath $(OUT))/skipped
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-bond build wheel notebooks test test-debug test-optimised test-python reference check lint fuzz \
+.PHONY: help demo demo-bond build wheel notebooks test test-rust test-scenarios test-python reference check lint fuzz \
         bench bench-peers bench-lab bench-tunnel bench-datapath \
         bench-strangers bench-python map mutants claims pages \
         rows rows-full rows-renew rows-documents python-lock dist same-bytes emulate packages test-packages wheels site \
@@ -75,8 +76,9 @@ lint: test-tools ## Formatting, lints, documentation
 reference: ## Renew the tables of docs/reference/metrics.md that are made of the code
 	AIRBRAID_RENEW=1 $(CARGO) test --locked -p airbraid-sim -p airbraid-live --lib the_reference_has_every_metric
 
-check: build ## Run every committed scenario against what it expects
+check: build ## The release: every committed scenario against what it expects, golden transcripts
 	$(RELEASE) check scenarios
+	$(CARGO) test --release --locked --package airbraid-tests --test golden
 
 rows: build ## Are the rows of all papers where tests/rows has them? (quick versions; rows-full: everything)
 	@scripts/rows.sh $(RELEASE) quick
@@ -93,32 +95,29 @@ rows-renew: build ## Write the rows of all papers again, and the documents' tabl
 rows-documents: ## Write the documents' tables of rows from tests/rows
 	@scripts/rows.py tests/rows docs/measurements
 
-# Two builds side by side, for the tests of the one wait for networks while the other compiles. The last command is one test
-# binary whose summary closes the output; before it stands what was skipped.
+# One build, with assertions and overflow checks, of all that is tested. Then its tests, of which many wait for networks,
+# beside the scenarios, which compute. The last command is one test binary whose summary closes the output; before it
+# stands what was skipped.
 test: export AIRBRAID_SKIPPED := $(SKIPPED)
 # Tests of the daemon wait more than they compute: eight at a time take a third of the time of two.
 test: export RUST_TEST_THREADS := 8
-test: test-tools python-tools ## Everything: lints, unit and property tests, scenarios, Python, validation
+test: lint python-tools ## Everything: lints, unit and property tests, scenarios, Python, validation
 	@mkdir -p $(OUT) && rm -f $(SKIPPED)
-	@scripts/beside.sh "$(MAKE) --no-print-directory test-debug" "$(MAKE) --no-print-directory test-optimised"
+	$(TESTS) --lib --bins --tests --no-run
+	@scripts/beside.sh "$(MAKE) --no-print-directory test-rust" "$(MAKE) --no-print-directory test-scenarios"
 	@scripts/skipped.sh $(SKIPPED)
-	$(OPTIMISED) --test validation -- --include-ignored
+	$(TESTS) --test golden
 
-# The debug build, with its assertions. It leaves out the Python module, which has no tests of its own: the optimised one has it.
-test-debug: lint
-	$(CARGO) test --workspace --exclude airbraid-py --locked --lib --bins --tests
+test-rust:
+	$(TESTS) --lib --bins --tests
 
-# The optimised build, for what would take long without.
-test-optimised: python-tools
-	scripts/python.sh environment
-	$(OPTIMISED) --no-run --test command --test golden --test validation
-	$(CHECKED) check scenarios
-	scripts/picture.sh $(CHECKED) --check
-	scripts/rows.sh $(CHECKED) quick
+test-scenarios:
+	$(DEBUG) check scenarios
+	scripts/picture.sh $(DEBUG) --check
+	scripts/rows.sh $(DEBUG) quick
 	scripts/rows.py tests/rows docs/measurements --check
-	PROFILE=checked scripts/browser.sh $(CHECKED)
-	AIRBRAID=$(abspath $(CHECKED)) PROFILE=checked scripts/python.sh test
-	$(OPTIMISED) --test command --test golden
+	PROFILE=dev scripts/browser.sh $(DEBUG)
+	AIRBRAID=$(abspath $(DEBUG)) PROFILE=dev scripts/python.sh test
 
 pages: build ## Load every page that airbraid writes in Chromium; screenshots in out/pages
 	@scripts/browser.sh $(RELEASE) --keep $(OUT)/pages

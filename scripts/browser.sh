@@ -41,10 +41,15 @@ run sweep scenarios/examples/three_channels.toml --duration "3 s" --replications
 run chain scenarios/examples/chain_aodv.toml --duration "3 s" --replications 1 --timeline
 run links scenarios/examples/lossy_link.toml --duration "8 s" --replications 2
 
-cargo build --quiet --locked --profile "${PROFILE:-release}" --workspace --exclude airbraid-fuzz --example page-sample
-"${CARGO_TARGET_DIR:-target}/${PROFILE:-release}/examples/page-sample" > "$made/address" &
+cargo build --quiet --locked --profile "${PROFILE:-release}" --workspace --exclude airbraid-py --example page-sample
+# The folder of the profile `dev` has another name.
+folder=${PROFILE:-release}
+"${CARGO_TARGET_DIR:-target}/${folder/#dev/debug}/examples/page-sample" > "$made/address" &
 sample=$!
-until [ -s "$made/address" ]; do sleep 0.1; done
+until [ -s "$made/address" ]; do
+    kill -0 "$sample" || { echo "browser.sh: page-sample ended without an address" >&2; exit 1; }
+    sleep 0.1
+done
 
 node "$place/check.mjs" "$@" \
     sweep="$made/sweep/report.html" \

@@ -394,14 +394,14 @@ def replace(state, rows, unviable):
     state.write_sample(rows)
 
 
-def names_of_tests(binary, folder, *options):
-    command = [binary, "--list", "--format", "terse", *options]
+def names_of_tests(binary, folder):
+    command = [binary, "--list", "--format", "terse"]
     lines = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.splitlines()
     return {line.removesuffix(": test") for line in lines if line.endswith(": test")}
 
 
 def tests_of(state, package, mutants, rows):
-    """The tests of a package that run without more: ignored ones are for the optimised build."""
+    """The tests of a package."""
     while True:
         extents, _, _ = weave(state, mutants, rows, set())
         messages, succeeded = cargo(state, "test", "--no-run", "--package", f"airbraid-{package}", "--lib", "--bins", "--tests")
@@ -416,7 +416,7 @@ def tests_of(state, package, mutants, rows):
     for message in messages:
         if message["reason"] == "compiler-artifact" and message["profile"]["test"] and message["executable"]:
             folder, binary = str(Path(message["manifest_path"]).parent), message["executable"]
-            for name in sorted(names_of_tests(binary, folder) - names_of_tests(binary, folder, "--ignored")):
+            for name in sorted(names_of_tests(binary, folder)):
                 yield {"suite": package, "name": f"{message['target']['name']} {name}", "folder": folder,
                        "command": [binary, "--exact", name, "--quiet", "--test-threads", "1"]}
 

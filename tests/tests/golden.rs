@@ -1,7 +1,7 @@
 //! The same scenario and seed give the same bytes: twice, in debug and in release, alone and beside others.
 //!
 //! The golden files hold what a person can read: the frames of the first milliseconds, and the totals of the whole
-//! run. `make test` runs this in both profiles against the same files, so they agree byte for byte.
+//! run. `make test` compares the debug build with them, `make check` the release.
 //! After a change that is meant: `UPDATE_GOLDEN=1 cargo test -p airbraid-tests --test golden`, and read the difference.
 
 use airbraid_sim::{Recordings, RunOptions, TIMELINE};

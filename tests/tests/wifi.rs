@@ -1,7 +1,7 @@
 //! 802.11n to 802.11be against closed forms that were written apart from the MAC (`docs/models/wifi-saturation.md`):
 //! the tables of `docs/validation.md`.
 //!
-//! `cargo test --release -p airbraid-tests --test wifi -- --include-ignored --nocapture` prints them.
+//! `cargo test --release -p airbraid-tests --test wifi -- --nocapture` prints them.
 
 use airbraid_mac::phy::{OFDM_RATES, Phy, Preamble, Rate, Standard};
 use airbraid_mac::ppdu::{Band, Choice, Format, GuardInterval, Mode, Width};
@@ -247,7 +247,6 @@ fn grid(format: Format, widths: &[Width], mcs: &[u8]) -> Vec<Case> {
 const HEAD: &str = "| cell | computed Mbit/s | simulated Mbit/s | deviation | allowed | |\n|---|---|---|---|---|---|";
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes minutes without optimisation")]
 fn one_sender_carries_the_closed_form() {
     use Width::{Mhz20, Mhz40, Mhz80, Mhz160, Mhz320};
     println!("{HEAD}");
@@ -275,7 +274,6 @@ fn one_sender_carries_the_closed_form() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes minutes without optimisation")]
 fn stations_that_contend_carry_what_the_model_draws() {
     println!("{HEAD}");
     let mut cases = Vec::new();
@@ -291,7 +289,6 @@ fn stations_that_contend_carry_what_the_model_draws() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes minutes without optimisation")]
 fn categories_share_as_the_model_draws() {
     println!("{HEAD}");
     let he = Case { ampdu: false, ..Case::new(Format::He, Width::Mhz20, 7) };

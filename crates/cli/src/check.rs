@@ -92,7 +92,7 @@ impl Sum {
 
 fn one(file: &Path, jobs: Option<u16>) -> Checked {
     let plan = match scenario(file, &Over::default()).and_then(|s| s.plan()) {
-        Ok(plan) => plan,
+        Ok(plan) => plan.of_expected_cells(),
         Err(errors) => return Checked::Wrong(errors),
     };
     match campaign(&plan, jobs) {

@@ -17,6 +17,7 @@ use super::{Scenario, error};
 use crate::metric::Unit;
 use airbraid_units::Duration;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Largest size of the trees of all cells together, as text \[byte\].
 const CELL_TEXT_MAX: usize = 64_000_000;
@@ -62,6 +63,21 @@ pub struct Resolved {
 }
 
 impl Plan {
+    /// The same plan without the cells that nothing is expected of; all of them where nothing is expected of any.
+    #[must_use]
+    pub fn of_expected_cells(mut self) -> Self {
+        let expected: BTreeSet<usize> = self.expectations.iter().flat_map(|e| e.cells.iter().copied()).collect();
+        if expected.is_empty() {
+            return self;
+        }
+        for expectation in &mut self.expectations {
+            expectation.cells.iter_mut().for_each(|cell| *cell = expected.range(..*cell).count());
+        }
+        let cells = std::mem::take(&mut self.cells).into_iter().enumerate();
+        self.cells = cells.filter(|(index, _)| expected.contains(index)).map(|(_, cell)| cell).collect();
+        self
+    }
+
     /// Every resolved value of the first cell, with its origin: the scenario is read again for it.
     pub fn resolved(&self) -> Vec<Resolved> {
         let sources = &self.scenario.sources;

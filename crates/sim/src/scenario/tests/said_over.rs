@@ -120,6 +120,22 @@ fn an_option_on_a_swept_key_pins_it_and_expectations_of_other_cells_fall_away() 
 }
 
 #[test]
+fn cells_that_nothing_is_expected_of_are_left_out_and_all_stay_where_nothing_is_expected() {
+    let swept = format!("{BASE}[sweep]\n\"radio.queue\" = [5, 4, 3, 2]\n");
+    let at = |queue| format!("{{ at = {{ \"radio.queue\" = {queue} }}, min = \"1 bit/s\" }}");
+    let expecting = plan(&format!("{swept}[expect]\n\"flow.f.goodput\" = [{}, {}]\n", at(2), at(4)));
+    let kept = expecting.clone().of_expected_cells();
+    let labels: Vec<&str> = kept.cells.iter().map(|cell| cell.label.as_str()).collect();
+    assert_eq!(labels, ["radio.queue = 4", "radio.queue = 2"]);
+    let of = |plan: &Plan| {
+        let label = |cell: &usize| plan.cells[*cell].label.clone();
+        plan.expectations.iter().map(|e| e.cells.iter().map(label).collect()).collect::<Vec<Vec<_>>>()
+    };
+    assert_eq!(of(&kept), of(&expecting));
+    assert_eq!(plan(&swept).of_expected_cells().cells.len(), 4);
+}
+
+#[test]
 fn explain_says_where_each_value_came_from() {
     let text = BASE.replace("radios = [1, 5]", "radios = [1, { channel = 5, queue = 9 }]");
     let plan = plan(&format!(
