@@ -111,13 +111,14 @@ test: lint python-tools ## Everything: lints, unit and property tests, scenarios
 test-rust:
 	$(TESTS) --lib --bins --tests
 
+# What uses one core comes first, beside tests that wait; what uses all comes last.
 test-scenarios:
-	$(DEBUG) check scenarios
-	scripts/picture.sh $(DEBUG) --check
-	scripts/rows.sh $(DEBUG) quick
-	scripts/rows.py tests/rows docs/measurements --check
-	PROFILE=dev scripts/browser.sh $(DEBUG)
 	AIRBRAID=$(abspath $(DEBUG)) PROFILE=dev scripts/python.sh test
+	PROFILE=dev scripts/browser.sh $(DEBUG)
+	scripts/picture.sh $(DEBUG) --check
+	scripts/rows.py tests/rows docs/measurements --check
+	$(DEBUG) check scenarios
+	scripts/rows.sh $(DEBUG) quick
 
 pages: build ## Load every page that airbraid writes in Chromium; screenshots in out/pages
 	@scripts/browser.sh $(RELEASE) --keep $(OUT)/pages

@@ -19,7 +19,8 @@ environment() {
         echo "Making $venv with the versions of $lock"
         rm -rf "$venv"
         python3 -m venv "$venv"
-        "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$lock"
+        # Python compiles what is imported, which is a part of what is installed.
+        "$venv/bin/pip" install --quiet --disable-pip-version-check --no-compile --requirement "$lock"
         echo "$wanted" >"$venv/made-from"
     fi
 }
