@@ -101,7 +101,7 @@ rows-documents: ## Write the documents' tables of rows from tests/rows
 test: export AIRBRAID_SKIPPED := $(SKIPPED)
 # Tests of the daemon wait more than they compute: eight at a time take a third of the time of two.
 test: export RUST_TEST_THREADS := 8
-test: lint python-tools ## Everything: lints, unit and property tests, scenarios, Python, validation
+test: test-tools python-tools lint ## Everything: lints, unit and property tests, scenarios, Python, validation
 	@mkdir -p $(OUT) && rm -f $(SKIPPED)
 	$(TESTS) --lib --bins --tests --no-run
 	@scripts/beside.sh "$(MAKE) --no-print-directory test-rust" "$(MAKE) --no-print-directory test-scenarios"

@@ -1,7 +1,7 @@
 //! 802.11n to 802.11be against closed forms that were written apart from the MAC (`docs/models/wifi-saturation.md`):
 //! the tables of `docs/validation.md`.
 //!
-//! `cargo test --release -p airbraid-tests --test wifi -- --nocapture` prints them.
+//! `cargo test -p airbraid-tests --test wifi -- --nocapture` prints them.
 
 use airbraid_mac::phy::{OFDM_RATES, Phy, Preamble, Rate, Standard};
 use airbraid_mac::ppdu::{Band, Choice, Format, GuardInterval, Mode, Width};

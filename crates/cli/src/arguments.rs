@@ -95,7 +95,7 @@ Examples:
 A scenario becomes a test by its [expect] table:
   [expect]
   \"flow.download.goodput\" = { min = \"14 Mbit/s\" }
-Of a sweep only the cells run that something is expected of.
+Cells of a sweep that have no expectation are not run.
 
 Exit status: 0 all hold, 1 an expectation does not hold or a run failed,
 2 the input is wrong.";

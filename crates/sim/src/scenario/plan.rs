@@ -17,7 +17,6 @@ use super::{Scenario, error};
 use crate::metric::Unit;
 use airbraid_units::Duration;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 /// Largest size of the trees of all cells together, as text \[byte\].
 const CELL_TEXT_MAX: usize = 64_000_000;
@@ -63,18 +62,22 @@ pub struct Resolved {
 }
 
 impl Plan {
-    /// The same plan without the cells that nothing is expected of; all of them where nothing is expected of any.
+    /// The same plan without the cells that have no expectation; all of them where none has one.
+    ///
+    /// Its cells are no longer every combination of the axes' values.
     #[must_use]
     pub fn of_expected_cells(mut self) -> Self {
-        let expected: BTreeSet<usize> = self.expectations.iter().flat_map(|e| e.cells.iter().copied()).collect();
+        let mut expected: Vec<usize> = self.expectations.iter().flat_map(|e| e.cells.iter().copied()).collect();
+        expected.sort_unstable();
+        expected.dedup();
         if expected.is_empty() {
             return self;
         }
-        for expectation in &mut self.expectations {
-            expectation.cells.iter_mut().for_each(|cell| *cell = expected.range(..*cell).count());
+        for cell in self.expectations.iter_mut().flat_map(|e| &mut e.cells) {
+            *cell = expected.partition_point(|before| before < cell);
         }
-        let cells = std::mem::take(&mut self.cells).into_iter().enumerate();
-        self.cells = cells.filter(|(index, _)| expected.contains(index)).map(|(_, cell)| cell).collect();
+        let mut index = 0..;
+        self.cells.retain(|_| index.next().is_some_and(|index| expected.binary_search(&index).is_ok()));
         self
     }
 

@@ -120,7 +120,7 @@ fn an_option_on_a_swept_key_pins_it_and_expectations_of_other_cells_fall_away() 
 }
 
 #[test]
-fn cells_that_nothing_is_expected_of_are_left_out_and_all_stay_where_nothing_is_expected() {
+fn cells_without_an_expectation_are_left_out_and_all_stay_where_none_has_one() {
     let swept = format!("{BASE}[sweep]\n\"radio.queue\" = [5, 4, 3, 2]\n");
     let at = |queue| format!("{{ at = {{ \"radio.queue\" = {queue} }}, min = \"1 bit/s\" }}");
     let expecting = plan(&format!("{swept}[expect]\n\"flow.f.goodput\" = [{}, {}]\n", at(2), at(4)));
