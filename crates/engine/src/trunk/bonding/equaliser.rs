@@ -83,14 +83,17 @@ impl Equaliser {
             // While there is no slower member, as when a faster one fails for a moment, an equalised flow stays so.
             more == 0 || carries((self.filled + more.min(self.filled) / 8) * MORE)
         } else {
-            let filled = steps.iter().map(|step| step.faster).filter(|&faster| faster > 0 && carries(faster * FULL));
+            // One that may use the nearest member alone fills that.
+            let alone = steps.last().filter(|step| step.faster == 0).map(|step| step.rate);
+            let filled = steps.iter().map(|step| step.faster).chain(alone);
+            let filled = filled.filter(|&rate| rate > 0 && carries(rate * FULL));
             self.filled = filled.max().unwrap_or(self.filled);
             self.filled > 0 && carries(self.filled * FULL)
         };
         if is_full {
             self.full_until = self.full_until.max(now.saturating_add(LASTS));
         }
-        self.has_all = carries((self.filled + more) * FULL) && carries((self.filled + more / 2) * MORE);
+        self.has_all = more > 0 && carries((self.filled + more) * FULL) && carries((self.filled + more / 2) * MORE);
         (self.since, self.bytes, self.most) = (now, 0, (0, self.most.0));
     }
 
@@ -101,13 +104,11 @@ impl Equaliser {
             (self.few_since, self.on_since) = (None, None);
             return Duration::ZERO;
         }
-        if step.later.is_zero() {
-            self.few_since = None;
-            return Duration::ZERO;
-        }
         if self.on_since.is_none() {
             self.look(now, waiting);
-            self.consider_trial(now, bytes, step);
+            if !step.later.is_zero() {
+                self.consider_trial(now, bytes, step);
+            }
         }
         self.grown(now, step).unwrap_or(Duration::ZERO)
     }
@@ -144,7 +145,8 @@ impl Equaliser {
     /// has seen when the shortest round trip expires; for the first time it does so [`LIFE`] after the flow has begun.
     fn consider_trial(&mut self, now: Instant, bytes: u64, step: &Step) {
         let lead = ramp(step.later) + step.rtt;
-        let is_known = self.shows() || self.trial_at == self.begun.saturating_add(LIFE);
+        let is_first = self.trial_at == self.begun.saturating_add(LIFE) && now <= self.trial_at;
+        let is_known = self.shows() || is_first;
         let unknown = if is_known { Duration::ZERO } else { LIFE };
         if now.saturating_add(lead + unknown) < self.trial_at {
             return;
@@ -306,6 +308,25 @@ mod tests {
         assert!(equaliser.on_since.is_none());
         go_on(&mut equaliser, &mut now, 70_500, 80, (20, 30_000));
         assert!(equaliser.on_since.is_some());
+    }
+
+    #[test]
+    fn a_flow_that_fills_the_only_member_is_tried_with_another_when_it_is_seen_to_measure_next() {
+        let alone = Step { later: Duration::ZERO, faster: 0, rate: STEP.faster, ..STEP };
+        let tried_at = |waits| {
+            let (mut equaliser, mut now) = (Equaliser::new(Instant::ZERO), Instant::ZERO);
+            go_on_with(&alone, &mut equaliser, &mut now, 20_000, 80, waits);
+            go_on_with(&alone, &mut equaliser, &mut now, 20_200, 0, (4, 6_000));
+            assert_eq!(go_on_with(&alone, &mut equaliser, &mut now, 23_000, 80, waits), Duration::ZERO);
+            let both = |until: u64| {
+                let (mut equaliser, mut now) = (equaliser, now);
+                go_on_with(&STEP, &mut equaliser, &mut now, until, 80, waits);
+                equaliser.is_on()
+            };
+            (23_001..60_000).step_by(100).find(|until| both(*until))
+        };
+        assert_eq!(tried_at((20, 30_000)), Some(30_201), "ten seconds after it measured");
+        assert_eq!(tried_at((5, 7_000)), Some(37_201), "unseen, for ten seconds more: a third of 37 s");
     }
 
     #[test]

@@ -37,6 +37,8 @@ const LATE: Duration = Duration::from_millis(20);
 const ACK_PART: u64 = 2;
 /// Largest number of flows that are examined for one packet: it bounds the time for a packet.
 const LOOK: usize = 32;
+/// Buckets that are open to a flow: with one alone a third of 200 flows would share theirs.
+const WAYS: u16 = 8;
 /// Buckets of both classes.
 const FLOWS: usize = 2 * BUCKETS as usize;
 
@@ -130,13 +132,14 @@ impl Control {
         self.suffer(now, waited, interval);
     }
 
-    /// One packet is dropped or marked, and the next one in `interval / sqrt(count)` after its sender can know. It is
-    /// the last that waits, so that the receiver misses it as late as the others have left.
+    /// One packet is dropped or marked, and the next one in `interval / sqrt(count)` after it can have an effect. It is
+    /// the last that waits, so that the receiver misses it as late as the others have left; and a packet that comes
+    /// when the sender knows tells how long it has waited when it leaves.
     fn suffer(&mut self, from: Instant, waited: Duration, interval: Duration) {
         self.due = 1;
         let root = (u64::from(self.count) << 16).isqrt().max(1);
         let spacing = Duration::from_nanos((interval.as_nanos() << 8) / root);
-        self.next_at = from.saturating_add(spacing).saturating_add(waited);
+        self.next_at = from.saturating_add(spacing).saturating_add(waited * 2);
     }
 }
 
@@ -165,6 +168,8 @@ struct Flow<P> {
     next: u32,
     deficit: i64,
     listed: Listed,
+    /// The number that packets of its flow have in common ([`Packet::flow_bucket`]), once one has come.
+    owner: Option<u16>,
     /// The lane that it is listed in.
     service: u8,
     control: Control,
@@ -176,7 +181,36 @@ struct Flow<P> {
     equaliser: Equaliser,
 }
 
-impl<P> Flow<P> {
+impl<P: Packet> Flow<P> {
+    /// Index of the packet for a member that is `later`, before which `share` byte of the flow leave by faster ones.
+    fn due_index<'a>(
+        &self,
+        now: Instant,
+        share: u64,
+        later: Duration,
+        step: impl FnOnce() -> &'a Step,
+    ) -> Option<usize> {
+        // Packets that wait in a row are of one length, but for the last.
+        let index = (self.waiting.len() as u64 * share).div_ceil(self.bytes.max(1)) as usize;
+        let hold = if self.equaliser.is_on() { self.equaliser.hold_for(now, later, step()) } else { None };
+        let Some(hold) = hold else { return (index < self.waiting.len()).then_some(index) };
+        let due = self.waiting.partition_point(|waiting| waiting.since.saturating_add(hold) <= now);
+        let last = due.checked_sub(1)?;
+        // One that has waited longer is sooner there by the faster ones.
+        let is_late = self.waiting[last].since.saturating_add(hold + LATE) <= now;
+        (index <= last || !is_late).then_some(index.min(last))
+    }
+
+    /// Whether its last packet came longer ago than a pause, if one has come.
+    fn is_past(&self, now: Instant) -> bool {
+        self.added_at.is_none_or(|at| now.saturating_since(at) > PAUSE)
+    }
+
+    /// Whether another flow may have its bucket.
+    fn is_free(&self, now: Instant) -> bool {
+        self.waiting.is_empty() && self.listed == Listed::None && self.is_past(now)
+    }
+
     /// Time at which the fastest member may take its first packet.
     fn due_at(&mut self, now: Instant, step: &Step) -> Instant {
         let hold = self.equaliser.hold(now, (self.waiting.len(), self.bytes), step);
@@ -199,7 +233,7 @@ struct Lane {
 
 impl Lane {
     /// Flows in the order of their turns.
-    fn listed(&self) -> impl Iterator<Item = u16> {
+    fn listed(&self) -> impl Iterator<Item = u16> + Clone {
         self.new.iter().chain(&self.old).copied()
     }
 }
@@ -238,6 +272,7 @@ impl<P: Packet> Queue<P> {
             next: 0,
             deficit: 0,
             listed: Listed::None,
+            owner: None,
             service: 0,
             control: Control::default(),
             sent: 0,
@@ -297,9 +332,23 @@ impl<P: Packet> Queue<P> {
         first.map_or(Duration::ZERO, |first| now.saturating_since(first.since) / ACK_PART)
     }
 
+    /// The bucket of a packet's flow: the one that it has, or one that it may take at this time. Of the eight that are
+    /// open to it, all of its class, it takes its own by number if it can, and shares that if none is free.
+    pub fn bucket(&self, now: Instant, packet: &P) -> u16 {
+        let flow = packet.flow_bucket();
+        let place = |way: u16| FlowSeq::bucket_of(packet.class(), (flow % BUCKETS) + way * (BUCKETS / WAYS));
+        let state = |bucket: &u16| &self.flows[usize::from(*bucket)];
+        let is_free = |bucket: &u16| state(bucket).is_free(now);
+        (0..WAYS)
+            .map(place)
+            .find(|bucket| state(bucket).owner == Some(flow))
+            .or_else(|| (0..WAYS).map(place).find(is_free))
+            .unwrap_or_else(|| place(0))
+    }
+
     /// Adds a packet. Returns one that is dropped instead, if there is one, and whether the new one was marked.
     pub fn add(&mut self, now: Instant, packet: P) -> (Option<(P, Refused)>, bool) {
-        let bucket = FlowSeq::bucket_of(packet.class(), packet.flow_bucket());
+        let bucket = self.bucket(now, &packet);
         let mut mark = false;
         if self.flows[usize::from(bucket)].control.due > 0 {
             self.flows[usize::from(bucket)].control.due -= 1;
@@ -314,9 +363,12 @@ impl<P: Packet> Queue<P> {
         let place = FlowSeq { bucket, number: flow.next };
         flow.next = FlowSeq::plus(flow.next, 1);
         let (len, footprint) = (packet.len().as_u64(), packet.footprint());
-        if flow.added_at.is_none_or(|at| now.saturating_since(at) > PAUSE) {
+        if flow.is_past(now) {
             (flow.sent, flow.was_told) = (0, false);
             flow.equaliser = Equaliser::new(now);
+        }
+        if flow.owner.is_none() || flow.is_free(now) {
+            flow.owner = Some(packet.flow_bucket());
         }
         flow.added_at = Some(now);
         flow.bytes += len;
@@ -408,8 +460,8 @@ impl<P: Packet> Queue<P> {
         flow.sent += len;
         self.leave(bucket, &taken);
         let flow = &mut self.flows[usize::from(bucket)];
-        flow.equaliser.on_taken(now, len, self.targets.reached(flow.sent), busy);
-        let patience = Patience::of(self.targets.of(flow.sent), self.targets.longest(), flow.was_told);
+        flow.equaliser.on_taken(now, len, self.targets.reached(flow.sent, busy), busy);
+        let patience = Patience::of(self.targets.of(flow.sent, busy), self.targets.longest(), flow.was_told);
         flow.control.on_taken(now, now.saturating_since(first), patience, flow.bytes);
         flow.was_told |= flow.control.is_telling;
         if flow.waiting.is_empty() {
@@ -438,7 +490,7 @@ impl<P: Packet> Queue<P> {
                 }
                 continue;
             }
-            let due_at = flow.due_at(now, self.targets.of(flow.sent));
+            let due_at = flow.due_at(now, self.targets.of(flow.sent, lane.busy));
             if flow.deficit > 0 && due_at <= now {
                 return Some(bucket);
             }
@@ -457,27 +509,32 @@ impl<P: Packet> Queue<P> {
         }
     }
 
-    /// A flow with more than its share of the lead waiting, or whose delay is equalised, and the index of the packet
-    /// that arrives in its turn.
+    /// The flow that has had least of those with more than their share of the lead waiting, or whose delay is
+    /// equalised, and the index of the packet that arrives in its turn.
     fn deep(&self, now: Instant, service: u8, lead: Lead) -> Option<(u16, usize)> {
         let lane = self.lanes.get(usize::from(service))?;
-        let share = lead.bytes / lane.busy.max(1);
-        let is_busy = |bucket: &u16| !self.flows[usize::from(*bucket)].waiting.is_empty();
-        lane.listed().filter(is_busy).take(LOOK).find_map(|bucket| {
+        let (flows, quantum) = (lane.busy.max(1), QUANTUM as u64);
+        // The faster members take a quantum of each flow in turn: the first is the one whose turn it is when the lead
+        // is over. Some that are listed have nothing any more.
+        let listed = (lane.new.len() + lane.old.len()) as u64;
+        let first = lead.bytes.div_ceil(quantum) % flows * listed / flows;
+        let turns = lane.listed().skip(first as usize).zip(first..).chain(lane.listed().zip(0..first));
+        let mut least: Option<(i64, (u16, usize))> = None;
+        for (bucket, turn) in turns.take(LOOK) {
             let flow = &self.flows[usize::from(bucket)];
-            // Packets that wait in a row are of one length, but for the last.
-            let index = (flow.waiting.len() as u64 * share).div_ceil(flow.bytes.max(1)) as usize;
-            match flow.equaliser.hold_for(now, lead.later, self.targets.of(flow.sent)) {
-                None => (index < flow.waiting.len()).then_some((bucket, index)),
-                Some(hold) => {
-                    let due = flow.waiting.partition_point(|waiting| waiting.since.saturating_add(hold) <= now);
-                    let last = due.checked_sub(1)?;
-                    // One that has waited longer is sooner there by the faster ones.
-                    let is_late = flow.waiting[last].since.saturating_add(hold + LATE) <= now;
-                    (index <= last || !is_late).then_some((bucket, index.min(last)))
+            if least.is_some_and(|(deficit, _)| deficit >= flow.deficit) {
+                continue;
+            }
+            let share = lead.bytes.saturating_sub(turn * flows / listed * quantum) / flows;
+            if let Some(index) = flow.due_index(now, share, lead.later, || self.targets.of(flow.sent, flows)) {
+                least = Some((flow.deficit, (bucket, index)));
+                // No flow has more left of its turn.
+                if flow.deficit >= QUANTUM {
+                    break;
                 }
             }
-        })
+        }
+        least.map(|(_, found)| found)
     }
 }
 
@@ -486,6 +543,7 @@ mod tests {
     use super::super::targets::Server;
     use super::*;
     use airbraid_units::Bytes;
+    use proptest::prelude::*;
 
     const MS: Duration = Duration::from_millis(1);
     const TARGET: Duration = Duration::from_millis(30);
@@ -576,6 +634,72 @@ mod tests {
         assert_eq!(queue.len(), 11);
     }
 
+    proptest! {
+        #[test]
+        fn of_many_flows_it_takes_the_packet_that_the_faster_ones_would_take_then(
+            flows in 1u16..80,
+            packets in 1usize..6,
+            ahead in 1usize..500,
+        ) {
+            let waiting: Vec<_> = (0..flows).map(|flow| (flow, packets, QUANTUM as u64)).collect();
+            let queue = || {
+                let mut queue = Queue::new(1_000, TARGET);
+                for &(bucket, packets, len) in &waiting {
+                    (0..packets).for_each(|_| assert!(queue.add(at(0), Of(bucket, len, false)).0.is_none()));
+                }
+                queue
+            };
+            let lead = Lead { bytes: (ahead as u64) * QUANTUM as u64, later: MS };
+            let by_the_faster = take(&mut queue(), ahead + 1, Lead::default());
+            let by_the_slower = take(&mut queue(), 1, lead);
+            prop_assert_eq!(by_the_slower.first(), by_the_faster.get(ahead));
+        }
+    }
+
+    #[test]
+    fn each_of_200_flows_has_a_bucket_of_its_own_and_keeps_it() {
+        let mut queue = Queue::new(1_000, TARGET);
+        let flows: Vec<u16> = (1..=200u16).map(|flow| flow.wrapping_mul(40_503)).collect();
+        let mut places = || -> Vec<u16> {
+            for &flow in &flows {
+                queue.add(at(0), Of(flow, 1_000, false));
+            }
+            flows.iter().map(|&flow| queue.bucket(at(0), &Of(flow, 52, false))).collect()
+        };
+        let first = places();
+        let distinct: std::collections::BTreeSet<_> = first.iter().collect();
+        assert_eq!((distinct.len(), places()), (200, first.clone()));
+    }
+
+    #[test]
+    fn a_flow_whose_buckets_are_all_taken_shares_its_own_until_one_is_free() {
+        let mut queue = Queue::new(100, TARGET);
+        // All are open to the same eight, and the first of them is the own one of all.
+        let place = |queue: &Queue<Of>, ms: u64, flow: u16| queue.bucket(at(ms), &Of(3 + flow * BUCKETS, 1, false));
+        for flow in 0..8 {
+            assert_eq!(place(&queue, 0, flow), 3 + flow * (BUCKETS / WAYS));
+            queue.add(at(0), Of(3 + flow * BUCKETS, 1_000, false));
+        }
+        assert_eq!(place(&queue, 0, 8), 3);
+        // Two packets of another one end the turns of the eight.
+        for _ in 0..2 {
+            queue.add(at(0), Of(100, 1_514, false));
+        }
+        assert_eq!(take(&mut queue, 10, Lead::default()).len(), 10);
+        assert_eq!(place(&queue, 1_000, 8), 3, "they may go on");
+        assert_eq!([place(&queue, 1_001, 8), place(&queue, 1_001, 5)], [3, 3 + 5 * (BUCKETS / WAYS)]);
+        queue.add(at(1_001), Of(3 + 8 * BUCKETS, 1_000, false));
+        assert_eq!(place(&queue, 1_001, 0), 3 + BUCKETS / WAYS, "another has its own now");
+    }
+
+    #[test]
+    fn a_slower_member_takes_a_packet_of_the_flow_that_has_had_least() {
+        let mut queue = with(&[(1, 9, 1_514), (2, 9, 1_514)]);
+        let lead = Lead { bytes: 4 * 1_514, later: MS };
+        assert_eq!(take(&mut queue, 3, lead), [(1, 2), (2, 2), (1, 3)]);
+        assert_eq!(take(&mut queue, 2, Lead::default()), [(2, 0), (1, 0)]);
+    }
+
     /// That of a flow that was told before.
     fn patience(step: &Step) -> Patience {
         Patience::of(step, Duration::ZERO, true)
@@ -592,19 +716,19 @@ mod tests {
             control.due
         };
         assert_eq!([0, 99_999, 100_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
-        // The next after what waits has left, 30 ms, and the interval.
-        assert_eq!([229_999, 230_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
-        assert_eq!([330_700, 330_720].map(|us| due(us, TARGET, 10_000)), [0, 1], "70.7 ms later");
-        assert_eq!([418_400, 418_600].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms later");
+        // The next after what waits has left twice, 30 ms each, and the interval.
+        assert_eq!([259_999, 260_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
+        assert_eq!([390_700, 390_720].map(|us| due(us, TARGET, 10_000)), [0, 1], "70.7 ms later");
+        assert_eq!([508_400, 508_600].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms later");
         // It ends with the delay, or where no more than one packet waits. The next row begins with the three that
         // followed the first of this one.
-        assert_eq!(due(419_000, TARGET - Duration::from_micros(1), 10_000), 0);
-        assert_eq!([490_000, 589_999, 590_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
-        assert_eq!([677_700, 677_900].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms later");
-        assert_eq!([700_000, 900_000, 999_999].map(|us| due(us, TARGET, 1_514)), [0, 0, 0]);
+        assert_eq!(due(509_000, TARGET - Duration::from_micros(1), 10_000), 0);
+        assert_eq!([580_000, 679_999, 680_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
+        assert_eq!([797_700, 797_900].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms later");
+        assert_eq!([820_000, 900_000, 999_999].map(|us| due(us, TARGET, 1_514)), [0, 0, 0]);
         // After 16 intervals all is forgotten: the next row begins with one.
         assert_eq!([2_600_000, 2_700_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
-        assert_eq!([2_829_999, 2_830_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
+        assert_eq!([2_859_999, 2_860_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
     }
 
     #[test]
@@ -623,7 +747,7 @@ mod tests {
             control.on_taken(at(ms), MS * waited, patience(&step), 10_000);
             assert_eq!(control.due, due, "{ms} ms");
         }
-        assert_eq!(control.next_at, at(490));
+        assert_eq!(control.next_at, at(581));
     }
 
     #[test]
@@ -663,7 +787,7 @@ mod tests {
         };
         assert_eq!([91, 130, 131].map(&mut told), [0, 0, 1], "three targets of its own are 90 ms");
         // From then on it has its own 30 ms, and after a pause it begins again.
-        assert_eq!(Patience::of(queue.targets.of(0), queue.targets.longest(), true).target, TARGET);
+        assert_eq!(Patience::of(queue.targets.of(0, 1), queue.targets.longest(), true).target, TARGET);
         assert!(queue.flows[1].was_told);
         while queue.take(at(132), 0, Lead::default()).is_some() {}
         queue.add(at(1_001), Of(1, 1_000, false));

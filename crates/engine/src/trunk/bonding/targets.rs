@@ -3,7 +3,8 @@
 //! A slower member `j` serves a flow of which enough waits that the faster members, of rate `R`, carry until a packet
 //! arrives by `j`. That costs the flow a delay `D_j` once, and gains it the rate `r_j`. A flow that has sent `n` byte
 //! will send about as much again, as sizes of transfers are heavy-tailed; so the delay is worth it from
-//! `n / R - n / (R + r_j) = D_j` on. Then the flow may wait for `D_j`.
+//! `n / R - n / (R + r_j) = D_j` on. Then the flow may wait for `D_j`. Of `k` flows each has a `k`-th of the rates, so
+//! that `n / k` byte last as long.
 //!
 //! Beside that it may wait for what keeps the members busy while its sender goes back after a loss. That is an amount
 //! of data, not a time: where rates fall and come back within seconds, as on radio links, a sender that was told to
@@ -67,15 +68,16 @@ impl Targets {
         Self { steps }
     }
 
-    /// The terms of a flow that has sent `sent` byte since its last pause.
-    pub fn of(&self, sent: u64) -> &Step {
-        let reached = self.reached(sent).len();
+    /// The terms of a flow that has sent `sent` byte since its last pause, as one of `flows` with waiting packets.
+    pub fn of(&self, sent: u64, flows: u64) -> &Step {
+        let reached = self.reached(sent, flows).len();
         &self.steps[reached - 1]
     }
 
     /// The same with those of all flows that have sent less; there is at least one.
-    pub fn reached(&self, sent: u64) -> &[Step] {
-        let reached = self.steps.partition_point(|step| step.from <= sent);
+    pub fn reached(&self, sent: u64, flows: u64) -> &[Step] {
+        // With its part of the rates the same bytes last longer by their number.
+        let reached = self.steps.partition_point(|step| step.from <= sent.saturating_mul(flows));
         &self.steps[..reached.max(1)]
     }
 
@@ -155,7 +157,7 @@ mod tests {
             let mut targets = Targets::new(BASE);
             targets.set(BASE, 0, &mut servers.iter().copied().collect());
             servers.sort_by_key(|server| (server.arrival_us, server.rate));
-            let target = targets.of(sent).target;
+            let target = targets.of(sent, 1).target;
             let mut faster = 0;
             // What the naive sum allows; it may be off by a byte where integers round.
             let (mut surely, mut perhaps) = (Duration::ZERO, Duration::ZERO);
@@ -184,12 +186,14 @@ mod tests {
         let servers = known(&[(1_000, 100_000, 10_000), (40_000, 100_000, 80_000), (300_000, 1_000, 600_000)]);
         targets.set(BASE, 0, &mut servers.into_iter().collect());
         // 39 ms later: 39 ms * 12.5 Mbyte/s * 2.
-        assert_eq!(targets.of(974_999).later, Duration::ZERO);
-        assert_eq!(targets.of(975_000).later, Duration::from_micros(39_000));
-        assert_eq!(targets.of(975_000).faster, 100_000_000);
+        assert_eq!(targets.of(974_999, 1).later, Duration::ZERO);
+        assert_eq!(targets.of(975_000, 1).later, Duration::from_micros(39_000));
+        assert_eq!(targets.of(975_000, 1).faster, 100_000_000);
+        // As one of three flows it lasts three times as long.
+        assert_eq!([324_999, 325_000].map(|sent| targets.of(sent, 3).later.as_micros()), [0, 39_000]);
         // 299 ms for 1 Mbit/s beside 200: 299 ms * 25 Mbyte/s * 201.
-        assert_eq!(targets.of(1_502_474_999).later, Duration::from_micros(39_000));
-        assert_eq!(targets.of(1_502_475_000).later, Duration::from_micros(299_000));
+        assert_eq!(targets.of(1_502_474_999, 1).later, Duration::from_micros(39_000));
+        assert_eq!(targets.of(1_502_475_000, 1).later, Duration::from_micros(299_000));
     }
 
     #[test]
@@ -205,6 +209,6 @@ mod tests {
         targets.set(BASE, 0, &mut known(&[(0, 1_000, 10_000)]).into_iter().collect());
         assert!(targets.longest() > BASE);
         targets.set(BASE, 0, &mut ArrayVec::new());
-        assert_eq!((targets.longest(), targets.of(u64::MAX).target), (BASE, BASE));
+        assert_eq!((targets.longest(), targets.of(u64::MAX, 1).target), (BASE, BASE));
     }
 }
