@@ -23,6 +23,7 @@ mod coded;
 mod config;
 mod cost;
 mod delay;
+mod delay_control;
 mod equaliser;
 mod filter;
 mod flow_seq;

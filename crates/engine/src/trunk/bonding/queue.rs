@@ -11,6 +11,7 @@
 //!
 //! Flows of a service that only some members may carry take turns among themselves, in a lane of their own.
 
+use super::delay_control::{Control, PACKET, Patience};
 use super::equaliser::Equaliser;
 use super::flow_seq::{BUCKETS, FlowSeq};
 use super::memory::ENTRY;
@@ -21,13 +22,7 @@ use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// Bytes that a flow may send in its turn: one full packet (RFC 8290, section 5.2).
-const QUANTUM: i64 = 1_514;
-/// Shortest time that a delay must last before it is acted on (RFC 8289, section 4.2: a worst round trip).
-const INTERVAL: Duration = Duration::from_millis(100);
-/// Multiple of the target from which on a delay is acted on at once, chosen: slow start would double it again.
-const MUCH: u64 = 3;
-/// Intervals after which a flow is told to slow down as if for the first time (RFC 8289, section 5.5).
-const RECENT: u64 = 16;
+const QUANTUM: i64 = PACKET as i64;
 /// Pause after which a flow begins again: longer than any round trip.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Time by which a held packet may leave late by a slower member: hosts and radios send in bursts of that length.
@@ -54,93 +49,6 @@ pub struct Waiting<P> {
     pub mark: bool,
     /// Whether the delay of its flow is equalised: a copy would be early.
     pub is_held: bool,
-}
-
-/// The delays that a flow may have.
-#[derive(Clone, Copy, Debug)]
-struct Patience {
-    /// It is told to slow down when it has waited longer for an interval, and at once when it has waited for `much`.
-    target: Duration,
-    much: Duration,
-    interval: Duration,
-}
-
-impl Patience {
-    /// That of a flow with these terms. One that was never told may wait for any member: what it will send is unknown,
-    /// and its sender grows as fast again only long after it was told. Its window has doubled when it hears of it.
-    fn of(step: &Step, longest: Duration, was_told: bool) -> Self {
-        let interval = step.rtt.max(INTERVAL);
-        if was_told {
-            Self { target: step.target, much: step.target * MUCH, interval }
-        } else {
-            Self { target: longest, much: longest, interval }
-        }
-    }
-}
-
-/// The delay control of one flow (RFC 8289, section 5).
-#[derive(Clone, Copy, Debug, Default)]
-struct Control {
-    /// Time at which the delay will have been too long for an interval.
-    above_at: Option<Instant>,
-    /// Whether the flow is being told to slow down.
-    is_telling: bool,
-    /// Time of the next drop or mark, or of that which would have come next.
-    next_at: Instant,
-    /// Drops or marks of this row.
-    count: u32,
-    /// The value of `count` when the row began.
-    began_with: u32,
-    /// Number of packets to drop or mark.
-    due: u32,
-}
-
-impl Control {
-    /// The flow's first packet leaves after `waited`; `bytes` wait behind it.
-    fn on_taken(&mut self, now: Instant, waited: Duration, patience: Patience, bytes: u64) {
-        if waited < patience.target || bytes <= QUANTUM as u64 {
-            (self.above_at, self.is_telling, self.due) = (None, false, 0);
-            return;
-        }
-        let interval = patience.interval;
-        match self.above_at {
-            // A flow that has just begun doubles its window each round trip: it is told at once.
-            None if waited > patience.much => self.begin(now, waited, interval),
-            None => self.above_at = Some(now.saturating_add(interval)),
-            Some(at) if !self.is_telling => {
-                if now >= at || waited > patience.much {
-                    self.begin(now, waited, interval);
-                }
-            }
-            Some(_) if now >= self.next_at => {
-                self.count = self.count.saturating_add(1);
-                self.suffer(self.next_at, waited, interval);
-            }
-            Some(_) => {}
-        }
-    }
-
-    /// The delay has been too long for too long.
-    fn begin(&mut self, now: Instant, waited: Duration, interval: Duration) {
-        self.above_at = Some(now);
-        self.is_telling = true;
-        // Drops begin as often as was needed the last time, if that was not long ago.
-        let needed = self.count - self.began_with;
-        let is_recent = now.saturating_since(self.next_at) < interval * RECENT;
-        self.count = if is_recent { needed.max(1) } else { 1 };
-        self.began_with = self.count;
-        self.suffer(now, waited, interval);
-    }
-
-    /// One packet is dropped or marked, and the next one in `interval / sqrt(count)` after it can have an effect. It is
-    /// the last that waits, so that the receiver misses it as late as the others have left; and a packet that comes
-    /// when the sender knows tells how long it has waited when it leaves.
-    fn suffer(&mut self, from: Instant, waited: Duration, interval: Duration) {
-        self.due = 1;
-        let root = (u64::from(self.count) << 16).isqrt().max(1);
-        let spacing = Duration::from_nanos((interval.as_nanos() << 8) / root);
-        self.next_at = from.saturating_add(spacing).saturating_add(waited * 2);
-    }
 }
 
 /// The lead of the faster members over the one that takes a packet.
@@ -182,17 +90,15 @@ struct Flow<P> {
 }
 
 impl<P: Packet> Flow<P> {
-    /// Index of the packet for a member that is `later`, before which `share` byte of the flow leave by faster ones.
-    fn due_index<'a>(
-        &self,
-        now: Instant,
-        share: u64,
-        later: Duration,
-        step: impl FnOnce() -> &'a Step,
-    ) -> Option<usize> {
+    /// Index of the packet for a member before which faster ones have this lead in the flow, which is one of `flows`.
+    fn due_index(&self, now: Instant, lead: Lead, targets: &Targets, flows: u64) -> Option<usize> {
         // Packets that wait in a row are of one length, but for the last.
-        let index = (self.waiting.len() as u64 * share).div_ceil(self.bytes.max(1)) as usize;
-        let hold = if self.equaliser.is_on() { self.equaliser.hold_for(now, later, step()) } else { None };
+        let index = (self.waiting.len() as u64 * lead.bytes).div_ceil(self.bytes.max(1)) as usize;
+        let hold = if self.equaliser.is_on() {
+            self.equaliser.hold_for(now, lead.later, targets.of(self.sent, flows))
+        } else {
+            None
+        };
         let Some(hold) = hold else { return (index < self.waiting.len()).then_some(index) };
         let due = self.waiting.partition_point(|waiting| waiting.since.saturating_add(hold) <= now);
         let last = due.checked_sub(1)?;
@@ -513,11 +419,11 @@ impl<P: Packet> Queue<P> {
     /// equalised, and the index of the packet that arrives in its turn.
     fn deep(&self, now: Instant, service: u8, lead: Lead) -> Option<(u16, usize)> {
         let lane = self.lanes.get(usize::from(service))?;
-        let (flows, quantum) = (lane.busy.max(1), QUANTUM as u64);
+        let flows = lane.busy.max(1);
         // The faster members take a quantum of each flow in turn: the first is the one whose turn it is when the lead
         // is over. Some that are listed have nothing any more.
         let listed = (lane.new.len() + lane.old.len()) as u64;
-        let first = lead.bytes.div_ceil(quantum) % flows * listed / flows;
+        let first = lead.bytes.div_ceil(PACKET) % flows * listed / flows;
         let turns = lane.listed().skip(first as usize).zip(first..).chain(lane.listed().zip(0..first));
         let mut least: Option<(i64, (u16, usize))> = None;
         for (bucket, turn) in turns.take(LOOK) {
@@ -525,8 +431,8 @@ impl<P: Packet> Queue<P> {
             if least.is_some_and(|(deficit, _)| deficit >= flow.deficit) {
                 continue;
             }
-            let share = lead.bytes.saturating_sub(turn * flows / listed * quantum) / flows;
-            if let Some(index) = flow.due_index(now, share, lead.later, || self.targets.of(flow.sent, flows)) {
+            let bytes = lead.bytes.saturating_sub(turn * flows / listed * PACKET) / flows;
+            if let Some(index) = flow.due_index(now, Lead { bytes, ..lead }, &self.targets, flows) {
                 least = Some((flow.deficit, (bucket, index)));
                 // No flow has more left of its turn.
                 if flow.deficit >= QUANTUM {
@@ -641,7 +547,7 @@ mod tests {
             packets in 1usize..6,
             ahead in 1usize..500,
         ) {
-            let waiting: Vec<_> = (0..flows).map(|flow| (flow, packets, QUANTUM as u64)).collect();
+            let waiting: Vec<_> = (0..flows).map(|flow| (flow, packets, PACKET)).collect();
             let queue = || {
                 let mut queue = Queue::new(1_000, TARGET);
                 for &(bucket, packets, len) in &waiting {
@@ -649,7 +555,7 @@ mod tests {
                 }
                 queue
             };
-            let lead = Lead { bytes: (ahead as u64) * QUANTUM as u64, later: MS };
+            let lead = Lead { bytes: (ahead as u64) * PACKET, later: MS };
             let by_the_faster = take(&mut queue(), ahead + 1, Lead::default());
             let by_the_slower = take(&mut queue(), 1, lead);
             prop_assert_eq!(by_the_slower.first(), by_the_faster.get(ahead));
@@ -698,56 +604,6 @@ mod tests {
         let lead = Lead { bytes: 4 * 1_514, later: MS };
         assert_eq!(take(&mut queue, 3, lead), [(1, 2), (2, 2), (1, 3)]);
         assert_eq!(take(&mut queue, 2, Lead::default()), [(2, 0), (1, 0)]);
-    }
-
-    /// That of a flow that was told before.
-    fn patience(step: &Step) -> Patience {
-        Patience::of(step, Duration::ZERO, true)
-    }
-
-    #[test]
-    fn a_flow_is_told_after_an_interval_of_delay_and_then_at_shorter_ones() {
-        // RFC 8289, section 4: 100 ms, and that by the root of the number.
-        let patience = patience(&Step { target: TARGET, ..Step::default() });
-        let mut control = Control::default();
-        let mut due = |us: u64, waited: Duration, bytes: u64| {
-            control.due = 0;
-            control.on_taken(Instant::from_nanos(us * 1_000), waited, patience, bytes);
-            control.due
-        };
-        assert_eq!([0, 99_999, 100_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
-        // The next after what waits has left twice, 30 ms each, and the interval.
-        assert_eq!([259_999, 260_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
-        assert_eq!([390_700, 390_720].map(|us| due(us, TARGET, 10_000)), [0, 1], "70.7 ms later");
-        assert_eq!([508_400, 508_600].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms later");
-        // It ends with the delay, or where no more than one packet waits. The next row begins with the three that
-        // followed the first of this one.
-        assert_eq!(due(509_000, TARGET - Duration::from_micros(1), 10_000), 0);
-        assert_eq!([580_000, 679_999, 680_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
-        assert_eq!([797_700, 797_900].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms later");
-        assert_eq!([820_000, 900_000, 999_999].map(|us| due(us, TARGET, 1_514)), [0, 0, 0]);
-        // After 16 intervals all is forgotten: the next row begins with one.
-        assert_eq!([2_600_000, 2_700_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
-        assert_eq!([2_859_999, 2_860_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
-    }
-
-    #[test]
-    fn a_flow_whose_delay_is_three_times_the_target_is_told_at_once() {
-        let step = Step { target: TARGET, ..Step::default() };
-        let told = |waited: Duration| {
-            let mut control = Control::default();
-            control.on_taken(at(0), waited, patience(&step), 10_000);
-            control.due
-        };
-        assert_eq!([MS * 90, MS * 91].map(told), [0, 1]);
-        // The same while the interval runs, which is the longest round trip.
-        let step = Step { rtt: MS * 200, ..step };
-        let mut control = Control::default();
-        for (ms, waited, due) in [(0, 40, 0), (199, 40, 0), (199, 91, 1)] {
-            control.on_taken(at(ms), MS * waited, patience(&step), 10_000);
-            assert_eq!(control.due, due, "{ms} ms");
-        }
-        assert_eq!(control.next_at, at(581));
     }
 
     #[test]
