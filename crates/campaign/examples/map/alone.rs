@@ -26,12 +26,14 @@ pub fn metric(bench: &Bench, scene: &Scene, seed: u64, transfer: usize, metric: 
     Ok(bench.run(scene, seed)?.metrics.get(&name).copied())
 }
 
-/// The goodput of the first transfer \[bit/s\].
+/// The goodput of all transfers that always have something to send \[bit/s\].
 ///
 /// # Errors
 /// The run's.
 pub fn goodput_bps(bench: &Bench, scene: &Scene, seed: u64) -> Result<f64, Halt> {
-    Ok(metric(bench, scene, seed, 0, "goodput_bps")?.unwrap_or_default())
+    let facts = bench.run(scene, seed)?;
+    let is_bulk = |name: &str| name.starts_with("flow.bulk") && name.ends_with(".goodput_bps");
+    Ok(facts.metrics.iter().filter(|(name, _)| is_bulk(name)).map(|(_, bps)| bps).sum())
 }
 
 /// The mean of `measure` over the seeds.
@@ -57,10 +59,11 @@ fn best_of(bench: &Bench, scene: &Scene, mut candidates: Vec<(f64, Path)>, seeds
     Ok(best)
 }
 
-/// The mean of what the members' losses leave of their rates while it counts \[bit/s\].
+/// The mean of what the members' losses leave of their rates while it counts, in all directions that have transfers
+/// \[bit/s\].
 pub fn sum_bps(scene: &Scene) -> f64 {
     let (from, until) = scene.counted_ms();
-    scene.path.members().iter().map(|member| member.carried_kbps(from, until)).sum::<f64>() * 1e3
+    scene.path.members().iter().map(|member| member.carried_kbps(from, until)).sum::<f64>() * 1e3 * scene.ways()
 }
 
 /// The goodput of the best member of the scene's bond alone \[bit/s\].
@@ -70,7 +73,7 @@ pub fn sum_bps(scene: &Scene) -> f64 {
 pub fn best_member_bps(bench: &Bench, scene: &Scene, seeds: &[u64]) -> Result<f64, Halt> {
     let (from, until) = scene.counted_ms();
     let one = |member: &Member| {
-        let bound = member.carried_kbps(from, until) * 1e3 * SEGMENT as f64 / FRAME as f64;
+        let bound = scene.ways() * member.carried_kbps(from, until) * 1e3 * SEGMENT as f64 / FRAME as f64;
         (bound, Path::Bond(vec![member.clone()]))
     };
     best_of(bench, scene, scene.path.members().iter().map(one).collect(), seeds)

@@ -9,6 +9,7 @@ mod bench;
 mod cells;
 mod change;
 mod draw;
+mod many;
 mod member;
 mod options;
 mod random;
@@ -53,6 +54,8 @@ enum Table {
     Random(random::Options),
     /// A download and a ping over members that change
     Change(change::Options),
+    /// Many downloads and uploads over random sets: their sum, and how even they are
+    Many(many::Options),
     /// Short transfers, alone and beside a download
     Short(short::Options),
     /// Measured rates of members: when they are known, and for how many bytes
@@ -67,11 +70,12 @@ struct Sample {
 }
 
 /// The tables of a sample, each with its part of the budget in percent.
-const SAMPLE: [(u32, &str); 7] = [
+const SAMPLE: [(u32, &str); 8] = [
     (20, "map --cells 60 --rates-up-to 100"),
     (15, "map --cells 12 --cc cubic --seconds 30"),
     (10, "map --cells 16 --cc cubic --rates-up-to 100 --loss 0.1%,1%,burst5% --lossy-member drawn"),
-    (25, "random --sets 12"),
+    (15, "random --sets 12"),
+    (10, "many --sets 6 --rates-up-to 60"),
     (10, "change --pairs 3"),
     (10, "short --sets 8 --rates-up-to 300"),
     (10, "rates --members 10"),
@@ -94,6 +98,7 @@ impl Table {
             Self::Map(options) => &mut options.common.draw,
             Self::Random(options) => &mut options.common.draw,
             Self::Change(options) => &mut options.common.draw,
+            Self::Many(options) => &mut options.common.draw,
             Self::Short(options) => &mut options.common.draw,
             Self::Rates(options) => &mut options.common.draw,
         }
@@ -106,6 +111,7 @@ impl Table {
             Self::Map(options) => ("map", &options.common, &cells::COLUMNS, 2, cells::tasks(options)),
             Self::Random(options) => ("random", &options.common, &random::COLUMNS, 2, random::tasks(options)),
             Self::Change(options) => ("change", &options.common, &change::COLUMNS, 0, change::tasks(options)),
+            Self::Many(options) => ("many", &options.common, &many::COLUMNS, 1, many::tasks(options)),
             Self::Short(options) => ("short", &options.common, &short::COLUMNS, 0, short::tasks(options)),
             Self::Rates(options) => ("rates", &options.common, &rates::COLUMNS, 0, rates::tasks(options)),
         };

@@ -50,11 +50,15 @@ pub enum Path {
     Plain(Member),
 }
 
-/// A transfer from the server to the client, but for a ping.
+/// Transfers of one kind, from the server to the client but for uploads.
 #[derive(Clone, Debug)]
 pub enum Transfer {
     /// A TCP that always has something to send.
     Bulk(Control),
+    /// This many of them.
+    Downloads { control: Control, count: u64 },
+    /// The same from the client to the server.
+    Uploads { control: Control, count: u64 },
     /// A TCP of this many bytes, from a time after the head start \[ms\] on.
     File { control: Control, bytes: u64, start_ms: u64 },
     /// Datagrams of 100 byte payload each 20 ms, best effort: their delay is a ping's way there.
@@ -105,10 +109,16 @@ impl Scene {
         self.head_start_ms + self.seconds * 1_000
     }
 
-    /// The name of a transfer in the metrics: its kind, and its place among all.
+    /// The number of directions that have transfers.
+    pub fn ways(&self) -> f64 {
+        let up = self.transfers.iter().any(|transfer| matches!(transfer, Transfer::Uploads { .. }));
+        if up { 2.0 } else { 1.0 }
+    }
+
+    /// The name of a transfer in the metrics: its kind, and its place among all. Each of several has its number, too.
     pub fn name(&self, transfer: usize) -> String {
         let kind = match &self.transfers[transfer] {
-            Transfer::Bulk(_) => "bulk",
+            Transfer::Bulk(_) | Transfer::Downloads { .. } | Transfer::Uploads { .. } => "bulk",
             Transfer::File { .. } => "file",
             Transfer::Ping => "ping",
             Transfer::Constant { .. } => "constant",
@@ -119,7 +129,7 @@ impl Scene {
     /// Packets that the links can carry in the run: what a run costs is in proportion to them.
     pub fn packets(&self) -> f64 {
         let kbps: f64 = self.path.members().iter().map(|member| member.carried_kbps(0, self.end_ms())).sum();
-        kbps * self.end_ms() as f64 / 8.0 / FRAME as f64
+        self.ways() * kbps * self.end_ms() as f64 / 8.0 / FRAME as f64
     }
 
     /// Windows of TCP, receiving and sending \[byte\]: Linux' defaults, or twice what the path holds with its queues.
@@ -167,8 +177,11 @@ impl Scene {
                 control.name()
             )
         };
-        let (transport, source, start_ms) = match &self.transfers[index] {
-            Transfer::Bulk(control) => (tcp(*control), "\"greedy\"".to_owned(), 0),
+        let transfer = &self.transfers[index];
+        let (transport, source, start_ms) = match transfer {
+            Transfer::Bulk(control) | Transfer::Downloads { control, .. } | Transfer::Uploads { control, .. } => {
+                (tcp(*control), "\"greedy\"".to_owned(), 0)
+            }
             Transfer::File { control, bytes, start_ms } => {
                 (tcp(*control), format!("{{ file = \"{bytes} byte\" }}"), *start_ms)
             }
@@ -177,13 +190,20 @@ impl Scene {
                 (format!("{{ udp = \"{} byte\" }}", PACKET - 28), format!("{{ rate = \"{kbps} kbit/s\" }}"), 0)
             }
         };
+        let [from, to] = match transfer {
+            Transfer::Uploads { .. } => ["client", "server"],
+            _ => ["server", "client"],
+        };
         let _ = write!(
             text,
-            "[[flow]]\nname = \"{}\"\nfrom = \"server\"\nto = \"client\"\ntransport = {transport}\nsource = {source}\n\
+            "[[flow]]\nname = \"{}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = {transport}\nsource = {source}\n\
              start = \"{} ms\"\nstart_jitter = \"{JITTER_MS} ms\"\n",
             self.name(index),
             self.head_start_ms + start_ms,
         );
+        if let Transfer::Downloads { count, .. } | Transfer::Uploads { count, .. } = transfer {
+            let _ = writeln!(text, "count = {count}");
+        }
     }
 
     fn write_link(&self, text: &mut String, index: usize, member: &Member, frame: u64) {
