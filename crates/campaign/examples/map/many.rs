@@ -1,4 +1,4 @@
-//! `many`: several downloads at once over random sets, one way or each way: what they carry together, and how even.
+//! `many`: several downloads at once over random sets, one way or each way: what they carry together, and how evenly.
 
 use crate::alone::{best_member_bps, goodput_bps, mean, sum_bps};
 use crate::bench::{Bench, Halt, Task};
@@ -83,6 +83,20 @@ fn longest_gap_s(bench: &Bench, scene: &Scene, seed: u64) -> Result<f64, Halt> {
     Ok(gaps.fold(0.0, f64::max))
 }
 
+/// Jain's index over the goodputs of all flows of a direction, the lesser one.
+fn least_jain(bench: &Bench, scene: &Scene, seed: u64) -> Result<f64, Halt> {
+    let facts = bench.run(scene, seed)?;
+    let of_direction = |transfer| {
+        let flow = format!("flow.{}", scene.name(transfer));
+        let is_its = |name: &str| name.starts_with(&flow) && name.ends_with(".goodput_bps");
+        let goodputs = facts.metrics.iter().filter(|(name, _)| is_its(name)).map(|(_, bps)| *bps);
+        let (count, sum, squares) =
+            goodputs.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
+        sum * sum / (count * squares)
+    };
+    Ok((0..scene.transfers.len()).map(of_direction).fold(1.0, f64::min))
+}
+
 fn task(options: &Options, index: u64, control: Control) -> Task<'_> {
     let common = &options.common;
     let set = Set::draw(options, index);
@@ -94,8 +108,7 @@ fn task(options: &Options, index: u64, control: Control) -> Task<'_> {
     let packets = 2.0 * scene.packets() * seeds.len() as f64;
     let measure = move |bench: &Bench| {
         let bond = mean(&seeds, |seed| goodput_bps(bench, &scene, seed))?;
-        let even = |seed| Ok(bench.run(&scene, seed)?.metrics.get("total.jain").copied().unwrap_or_default());
-        let jain = mean(&seeds, even)?;
+        let jain = mean(&seeds, |seed| least_jain(bench, &scene, seed))?;
         let gap = mean(&seeds, |seed| longest_gap_s(bench, &scene, seed))?;
         let best = best_member_bps(bench, &scene, &seeds)?.max(1.0);
         Ok(vec![bond / sum_bps(&scene), jain, bond / best, gap])
