@@ -2,7 +2,7 @@
 """The daemon over emulated links, as root: real TCP through two daemons in the namespaces of a lab.
 
 usage: benches/tunnel.py [--airbraid FILE] [--seconds N] [--runs N] [--only s1,s4] [--tcp cubic,bbr]
-                         [--direction download,upload] [--traffic tcp,udp,voice,single,return,flap] [--json FILE]
+                         [--direction download,upload] [--traffic tcp,many,udp,voice,single,return,flap] [--json FILE]
                          [--late MS] [--tries N]
        benches/tunnel.py --twin [--runs N] [--seconds N] [--only s1,s2,s3,s4,s5] [--tcp cubic,bbr]
        benches/tunnel.py --sets 1-8 [--seconds N]
@@ -13,7 +13,7 @@ longest time in which nothing arrived. Medians of the runs. `single` is TCP with
 `return` is TCP while the first interface goes away after ten seconds and comes back ten seconds later with another address;
 `again_ms` is the time until it carries half of its rate once more, here and where the scenario takes the link away (s6).
 `flap` is TCP while links are switched off and lose their addresses at random, with the memory of both daemons (a soak:
-`--traffic flap --seconds 3600 --only s1`).
+`--traffic flap --seconds 3600 --only s1`). `many` is fifty TCP connections at once, with Jain's index over what each gets.
 `--twin` puts the same scenario in the simulator beside it: means over as many seeds. `--sets` takes random sets of links, those of
 `benches/link-sets.csv`, a fixed list: the trunk beside each of its links alone.
 `--mptcp` puts the kernel's MPTCP beside the trunk, which has the same links bare: downloads, each with its ping over the first link.
@@ -44,6 +44,7 @@ NEAR, FAR = "10.77.0.1", "10.77.0.2"
 START = 3.0  # The traffic begins so long after the daemons: scenarios date their events by it.
 VOICE_BYTES, VOICE_EVERY = 160, 0.020  # 64 kbit/s, G.711
 LATE = 0.150  # ITU-T G.114
+MANY = 50  # Connections at once: an office.
 OUTAGE = 10.0  # Of the first link, in s6 and with `return`, which begins so long after the traffic.
 
 
@@ -215,6 +216,7 @@ def iperf(plan):
     command += ["-R"] if plan["direction"] == "download" else []
     if plan["traffic"] == "udp":
         return command + ["-u", "-b", str(int(0.9 * plan["share"])), "-l", "1200"]
+    command += ["-P", str(MANY)] if plan["traffic"] == "many" else []
     return command + ["-C", plan["tcp"]]
 
 
@@ -435,6 +437,11 @@ def run(options, name, tcp, direction, traffic, seed, alone=0):
         return result
 
 
+def jain(shares):
+    """Jain's index of fairness: 1 where all are equal, 1/n where one has everything."""
+    return sum(shares) ** 2 / max(len(shares) * sum(share * share for share in shares), 1e-9)
+
+
 def summary(result, traffic):
     """The numbers of one run."""
     end = result["iperf"].get("end", {})
@@ -448,6 +455,8 @@ def summary(result, traffic):
         row["share"] = end.get("sum_received", {}).get("bits_per_second", 0) / result["share"]
         row["repetitions"] = end.get("sum_sent", {}).get("retransmits")
         row["timeouts"] = result["timeouts"]
+    if traffic == "many":
+        row["jain"] = jain([stream["receiver"]["bits_per_second"] for stream in end.get("streams", [])])
     if result["again_s"] is not None:
         row["again_ms"] = result["again_s"] * 1e3
     if traffic == "voice":
@@ -569,7 +578,7 @@ def beside_mptcp(options, kept):
               f"| {trunk['gap_ms']:.0f} | {other['gap_ms']:.0f} | {max(trunk['lateness_ms'], other['lateness_ms']):.2f} |", flush=True)
 
 
-MORE = ("timeouts", "again_ms", "loss_percent", "out_of_order", "voice_in_time", "voice_ms", "memory_mb", "memory_grown_mb")
+MORE = ("jain", "timeouts", "again_ms", "loss_percent", "out_of_order", "voice_in_time", "voice_ms", "memory_mb", "memory_grown_mb")
 
 
 def table(options, kept):
@@ -585,7 +594,7 @@ def table(options, kept):
                 keep(options, kept, {"scenario": name, "traffic": traffic, "tcp": tcp, "direction": direction, "median": row, "runs": runs, "late": late})
                 more = [f"on time {len(runs)} of {len(runs) + len(late)}"] if late else []
                 more += [f"{key} {show(row, key, '{:.3g}')}" for key in MORE if key in row and (traffic == "flap" or not key.startswith("memory"))]
-                label = {"tcp": tcp, "voice": f"voice beside {tcp}", "single": f"{tcp}, first link", "return": f"{tcp}, a link returns", "flap": f"{tcp}, links flap", "udp": "udp at 90 %"}[traffic]
+                label = {"tcp": tcp, "many": f"{MANY} {tcp}", "voice": f"voice beside {tcp}", "single": f"{tcp}, first link", "return": f"{tcp}, a link returns", "flap": f"{tcp}, links flap", "udp": "udp at 90 %"}[traffic]
                 print(f"| {name} | {label} | {direction} | {show(row, 'share', '{:.3f}')} | {show(row, 'repetitions', '{:.0f}')} "
                       f"| {show(row, 'idle_ms', '{:.1f}')} | {show(row, 'loaded_ms', '{:.1f}')} | {show(row, 'p99_ms', '{:.1f}')} "
                       f"| {show(row, 'gap_ms', '{:.0f}')} | {show(row, 'lateness_ms', '{:.2f}')} | {', '.join(more)} |", flush=True)
@@ -600,7 +609,7 @@ def main():
     parser.add_argument("--only", default="s1,s2,s3,s4,s5,s6", metavar="LIST", help="scenarios (%(default)s)")
     parser.add_argument("--tcp", default="cubic,bbr", metavar="LIST", help="congestion controls (%(default)s)")
     parser.add_argument("--direction", default="download,upload", metavar="LIST", help="(%(default)s)")
-    parser.add_argument("--traffic", default="tcp", metavar="LIST", help="tcp, udp, voice, single, return, flap (%(default)s)")
+    parser.add_argument("--traffic", default="tcp", metavar="LIST", help="tcp, many, udp, voice, single, return, flap (%(default)s)")
     parser.add_argument("--late", type=float, metavar="MS", help="runs in which the lab was later do not count (all count)")
     parser.add_argument("--tries", type=int, default=5, metavar="N", help="runs with one seed at most until one is on time (%(default)s)")
     parser.add_argument("--twin", action="store_true", help="the simulator beside the daemon")
