@@ -94,6 +94,12 @@ pub fn oracle_bps(bench: &Bench, scene: &Scene, queue_ms: u64, seeds: &[u64]) ->
     best_of(bench, scene, links.into_iter().map(one).collect(), seeds)
 }
 
+/// The ideal link of all members of the scene's bond.
+pub fn ideal_link_of_all(scene: &Scene) -> Member {
+    let members: Vec<&Member> = scene.path.members().iter().collect();
+    ideal_link(&members, scene.counted_ms().1)
+}
+
 /// The ideal links of all prefixes of the members in the order of their delays.
 pub fn ideal_links(members: &[Member], until_ms: u64) -> Vec<Member> {
     let mut members: Vec<&Member> = members.iter().collect();

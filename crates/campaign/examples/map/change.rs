@@ -1,6 +1,6 @@
 //! `change`: a download and a ping over two members of which one or both change, or queue for two seconds.
 
-use crate::alone::{best_member_bps, mean, metric, sum_bps};
+use crate::alone::{best_member_bps, ideal_link_of_all, mean, metric, sum_bps};
 use crate::bench::{Bench, Halt, Task};
 use crate::draw::Draw;
 use crate::member::{Change, Member, Swing};
@@ -21,10 +21,11 @@ pub struct Options {
     pairs: u64,
 }
 
-pub const COLUMNS: [Column; 5] = [
+pub const COLUMNS: [Column; 6] = [
     Column::share("of the sum", Some(0.85)),
     Column::share("of the best member", Some(0.98)),
     Column::cost("longest gap [s]", Some(0.3)),
+    Column::cost("longest gap of an ideal link [s]", None),
     Column::cost("ping above idle, median [ms]", Some(10.0)),
     Column::cost("ping above idle, 99 % [ms]", None),
 ];
@@ -126,11 +127,12 @@ fn task(common: &Common, key: String, kind: Kind, members: Vec<Member>, control:
         scene.queue_ms = 2_000;
     }
     let idle = Scene { transfers: vec![Transfer::Ping], ..scene.clone() };
+    let ideal = Scene { path: Path::Plain(ideal_link_of_all(&scene)), ..scene.clone() };
     let seeds = common.seeds();
-    let packets = 2.0 * scene.packets() * seeds.len() as f64;
+    let packets = 3.0 * scene.packets() * seeds.len() as f64;
     let measure = move |bench: &Bench| {
-        let of_bulk = |what| mean(&seeds, |seed| Ok(metric(bench, &scene, seed, 0, what)?.unwrap_or_default()));
-        let bond = of_bulk("goodput_bps")?;
+        let of_bulk = |scene, what| mean(&seeds, |seed| Ok(metric(bench, scene, seed, 0, what)?.unwrap_or_default()));
+        let bond = of_bulk(&scene, "goodput_bps")?;
         let best = best_member_bps(bench, &scene, &seeds)?.max(1.0);
         let above = |what| {
             mean(&seeds, |seed| {
@@ -140,7 +142,8 @@ fn task(common: &Common, key: String, kind: Kind, members: Vec<Member>, control:
         Ok(vec![
             bond / sum_bps(&scene),
             bond / best,
-            of_bulk("gap_longest_s")?,
+            of_bulk(&scene, "gap_longest_s")?,
+            of_bulk(&ideal, "gap_longest_s")?,
             above("delay_p50_s")?,
             above("delay_p99_s")?,
         ])

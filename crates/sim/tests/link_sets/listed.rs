@@ -22,7 +22,18 @@ pub fn goodput_bps(links: &[Link], seconds: u32, seeds: u64) -> f64 {
     (1..=seeds).map(of).sum::<f64>() / seeds as f64
 }
 
-/// Goodput over the best single link of a set.
+/// The most that a link alone can carry \[bit/s\]: of 1500 byte on it 1383 are payload, and by chance it loses a little
+/// less than on the mean.
+fn bound_bps(link: &Link) -> f64 {
+    link.rate_kbps as f64 * 1e3 * (1.0 - link.loss as f64 / 1e4) * 1383.0 / 1500.0 * 1.02
+}
+
+/// Goodput over the best single link of a set. A link that cannot be better is not tried.
 pub fn best_bps(links: &[Link], seconds: u32, seeds: u64) -> f64 {
-    links.iter().map(|link| goodput_bps(&[*link], seconds, seeds)).fold(0.0, f64::max)
+    let mut links = links.to_vec();
+    links.sort_by(|a, b| bound_bps(b).total_cmp(&bound_bps(a)));
+    let better = |best: f64, link: &Link| {
+        if bound_bps(link) <= best { best } else { best.max(goodput_bps(&[*link], seconds, seeds)) }
+    };
+    links.iter().fold(0.0, better)
 }

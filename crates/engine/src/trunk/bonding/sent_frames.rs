@@ -146,15 +146,20 @@ impl SentFrames {
         self.entries.range(from..).enumerate().map(move |(index, sent)| (self.first.plus((from + index) as u32), sent))
     }
 
-    /// Those of the `len` numbers from `upper` downward that are under way or were declared lost, the newest first;
-    /// some that have come may be among them.
+    /// Those of the `len` numbers from `upper` downward that are under way or were declared lost, the newest first.
     pub fn open(&self, upper: SeqNum, len: u32) -> Vec<SeqNum> {
         let lowest = SeqNum(upper.0.wrapping_sub(len - 1));
+        let place = |number: SeqNum| number.distance_from(self.first).max(0) as usize;
+        let from = place(lowest).max(self.decided);
+        let until = place(upper.next()).clamp(from, self.entries.len().max(from));
+        let young = self.entries.range(from.min(self.entries.len())..until).enumerate().rev();
+        let young = young.filter(|(_, sent)| sent.fate != SentFate::Acknowledged);
+        let young = young.map(|(index, _)| self.first.plus((from + index) as u32));
+        // Those before the oldest under way.
         let oldest = self.first.plus(self.decided as u32);
-        let from = if lowest.is_before(oldest) { oldest } else { lowest };
-        let young = (0..=upper.distance_from(from).max(-1)).map(|step| SeqNum(upper.0.wrapping_sub(step as u32)));
-        let is_in = |number: &&SeqNum| number.is_before(from) && !number.is_before(lowest) && !number.is_after(upper);
-        young.chain(self.lost.iter().rev().filter(is_in).copied()).collect()
+        let from = self.lost.partition_point(|number| number.is_before(lowest));
+        let until = self.lost.partition_point(|number| number.is_before(oldest) && !number.is_after(upper));
+        young.chain(self.lost.range(from.min(until)..until).rev().copied()).collect()
     }
 
     /// Decides a frame's fate; returns the entry as it was, if that changes anything.
