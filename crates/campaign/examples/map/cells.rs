@@ -4,7 +4,7 @@ use crate::alone::{best_member_bps, goodput_bps, mean, oracle_bps, sum_bps};
 use crate::bench::Task;
 use crate::draw::Draw;
 use crate::member::{Losses, Member};
-use crate::options::Common;
+use crate::options::Controlled;
 use crate::scene::{Control, Path, Scene, Transfer};
 use crate::table::Column;
 
@@ -62,10 +62,7 @@ pub enum LossyMember {
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     #[command(flatten)]
-    pub common: Common,
-    /// Congestion controls
-    #[arg(long = "cc", value_delimiter = ',', default_values = ["cubic", "bbr"])]
-    controls: Vec<Control>,
+    pub base: Controlled,
     /// Number of cells, drawn from all; default: all
     #[arg(long)]
     pub cells: Option<usize>,
@@ -98,7 +95,7 @@ fn all() -> Vec<Cell> {
 
 /// The rows: the cells that are wanted, for each congestion control and loss.
 pub fn tasks(options: &Options) -> Vec<Task<'_>> {
-    let common = &options.common;
+    let common = &options.base.common;
     let mut draw = Draw::new(common.draw(), 0);
     let fits = |cell: &Cell| cell.0.iter().all(|kbps| *kbps <= common.rate_max_kbps());
     let cells: Vec<Cell> = all().into_iter().filter(fits).collect();
@@ -107,7 +104,7 @@ pub fn tasks(options: &Options) -> Vec<Task<'_>> {
     let mut tasks = Vec::new();
     for (cell, first) in cells.into_iter().map(|cell| (cell, draw.is_one_in(2))) {
         for lossy in &options.losses {
-            for control in &options.controls {
+            for control in &options.base.controls {
                 tasks.push(task(options, cell, first, *lossy, *control));
             }
         }
@@ -117,7 +114,7 @@ pub fn tasks(options: &Options) -> Vec<Task<'_>> {
 
 /// A row; `first`: the draw makes its first member the lossy one.
 fn task(options: &Options, (rates, delays): Cell, first: bool, lossy: Lossy, control: Control) -> Task<'_> {
-    let common = &options.common;
+    let common = &options.base.common;
     let mut members = [0, 1].map(|index| Member::plain(rates[index], delays[index] * 1_000));
     let index = match options.lossy_member {
         LossyMember::First => 0,

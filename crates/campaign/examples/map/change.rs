@@ -4,7 +4,7 @@ use crate::alone::{best_member_bps, ideal_link_of_all, mean, metric, sum_bps};
 use crate::bench::{Bench, Halt, Task};
 use crate::draw::Draw;
 use crate::member::{Change, Member, Swing};
-use crate::options::Common;
+use crate::options::{Common, Controlled};
 use crate::random;
 use crate::scene::{Control, Path, Scene, Transfer};
 use crate::table::Column;
@@ -12,10 +12,7 @@ use crate::table::Column;
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     #[command(flatten)]
-    pub common: Common,
-    /// Congestion controls
-    #[arg(long = "cc", value_delimiter = ',', default_values = ["cubic", "bbr"])]
-    controls: Vec<Control>,
+    pub base: Controlled,
     /// Number of pairs of members for each kind of change
     #[arg(long, default_value_t = 8)]
     pairs: u64,
@@ -101,11 +98,11 @@ pub fn tasks(options: &Options) -> Vec<Task<'_>> {
     let mut tasks = Vec::new();
     for (number, (name, kind)) in KINDS.into_iter().enumerate() {
         for index in 0..options.pairs {
-            for control in &options.controls {
-                let mut draw = Draw::new(options.common.draw(), ((number as u64 + 2) << 32) + index);
-                let members = members(&mut draw, kind, options.common.rate_max_kbps());
+            for control in &options.base.controls {
+                let mut draw = Draw::new(options.base.common.draw(), ((number as u64 + 2) << 32) + index);
+                let members = members(&mut draw, kind, options.base.common.rate_max_kbps());
                 let key = format!("{}-{name}-{index}", control.name());
-                tasks.push(task(&options.common, key, kind, members, *control));
+                tasks.push(task(&options.base.common, key, kind, members, *control));
             }
         }
     }

@@ -95,10 +95,10 @@ impl Table {
     fn draw(&mut self) -> &mut Option<u64> {
         match self {
             Self::Sample(options) => &mut options.draw,
-            Self::Map(options) => &mut options.common.draw,
+            Self::Map(options) => &mut options.base.common.draw,
             Self::Random(options) => &mut options.common.draw,
-            Self::Change(options) => &mut options.common.draw,
-            Self::Many(options) => &mut options.common.draw,
+            Self::Change(options) => &mut options.base.common.draw,
+            Self::Many(options) => &mut options.base.common.draw,
             Self::Short(options) => &mut options.common.draw,
             Self::Rates(options) => &mut options.common.draw,
         }
@@ -108,10 +108,10 @@ impl Table {
     fn wanted(&self) -> Option<Wanted<'_>> {
         let (name, common, columns, by, tasks): (_, _, &[Column], _, _) = match self {
             Self::Sample(_) => return None,
-            Self::Map(options) => ("map", &options.common, &cells::COLUMNS, 2, cells::tasks(options)),
+            Self::Map(options) => ("map", &options.base.common, &cells::COLUMNS, 2, cells::tasks(options)),
             Self::Random(options) => ("random", &options.common, &random::COLUMNS, 2, random::tasks(options)),
-            Self::Change(options) => ("change", &options.common, &change::COLUMNS, 0, change::tasks(options)),
-            Self::Many(options) => ("many", &options.common, &many::COLUMNS, 1, many::tasks(options)),
+            Self::Change(options) => ("change", &options.base.common, &change::COLUMNS, 0, change::tasks(options)),
+            Self::Many(options) => ("many", &options.base.common, &many::COLUMNS, 1, many::tasks(options)),
             Self::Short(options) => ("short", &options.common, &short::COLUMNS, 0, short::tasks(options)),
             Self::Rates(options) => ("rates", &options.common, &rates::COLUMNS, 0, rates::tasks(options)),
         };

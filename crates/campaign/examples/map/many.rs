@@ -4,7 +4,7 @@ use crate::alone::{best_member_bps, goodput_bps, mean, sum_bps};
 use crate::bench::{Bench, Halt, Task};
 use crate::draw::Draw;
 use crate::member::Member;
-use crate::options::Common;
+use crate::options::Controlled;
 use crate::random;
 use crate::scene::{Control, Path, Scene, Transfer};
 use crate::table::Column;
@@ -12,10 +12,7 @@ use crate::table::Column;
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     #[command(flatten)]
-    pub common: Common,
-    /// Congestion controls
-    #[arg(long = "cc", value_delimiter = ',', default_values = ["cubic", "bbr"])]
-    controls: Vec<Control>,
+    pub base: Controlled,
     /// Number of sets
     #[arg(long, default_value_t = 20)]
     sets: u64,
@@ -44,8 +41,8 @@ impl Set {
     /// Two to eight members of 2 to 200 Mbit/s and 2 to 150 ms, two flows to `most`, all uniform in their logarithms.
     /// Half of the sets have half of their flows each way.
     fn draw(options: &Options, index: u64) -> Self {
-        let mut draw = Draw::new(options.common.draw(), (1 << 40) + index);
-        let rate_max_kbps = options.common.rate_max_kbps().clamp(2_000, 200_000) as f64;
+        let mut draw = Draw::new(options.base.common.draw(), (1 << 40) + index);
+        let rate_max_kbps = options.base.common.rate_max_kbps().clamp(2_000, 200_000) as f64;
         let count = draw.whole(2, 8);
         let one = |_| Member::plain(draw.spread(2_000.0, rate_max_kbps) as u64, draw.spread(2_000.0, 150_000.0) as u64);
         let members = (0..count).map(one).collect();
@@ -73,7 +70,7 @@ impl Set {
 
 pub fn tasks(options: &Options) -> Vec<Task<'_>> {
     let sets = 0..options.sets;
-    sets.flat_map(|index| options.controls.iter().map(move |control| task(options, index, *control))).collect()
+    sets.flat_map(|index| options.base.controls.iter().map(move |control| task(options, index, *control))).collect()
 }
 
 /// The longest time without a byte of any flow \[s\].
@@ -98,7 +95,7 @@ fn least_jain(bench: &Bench, scene: &Scene, seed: u64) -> Result<f64, Halt> {
 }
 
 fn task(options: &Options, index: u64, control: Control) -> Task<'_> {
-    let common = &options.common;
+    let common = &options.base.common;
     let set = Set::draw(options, index);
     let about = format!("{} {}", control.name(), set.text());
     let transfers = set.transfers(control);

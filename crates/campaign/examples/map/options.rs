@@ -1,6 +1,7 @@
 //! Options that all tables have.
 
 use crate::draw;
+use crate::scene::Control;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct Common {
@@ -32,6 +33,16 @@ pub struct Common {
     /// Print every row as well
     #[arg(long)]
     pub all: bool,
+}
+
+/// Those of tables whose flows have either congestion control.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Controlled {
+    #[command(flatten)]
+    pub common: Common,
+    /// Congestion controls
+    #[arg(long = "cc", value_delimiter = ',', default_values = ["cubic", "bbr"])]
+    pub controls: Vec<Control>,
 }
 
 impl Common {
