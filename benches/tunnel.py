@@ -487,6 +487,9 @@ def check_tools(options):
     missing = [tool for tool in ("ping", "iperf3", "ip") if not shutil.which(tool)]
     if missing:
         sys.exit(f"not installed: {', '.join(missing)} (Debian: iputils-ping, iperf3, iproute2)")
+    for option, words in {"traffic": LABELS, "direction": ("download", "upload")}.items():
+        if unknown := [word for word in getattr(options, option).split(",") if word not in words]:
+            sys.exit(f"--{option}: there is no {', '.join(unknown)}; it may be {', '.join(words)}")
     known = open("/proc/sys/net/ipv4/tcp_available_congestion_control").read().split()
     if "bbr" in options.tcp and "bbr" not in known and shutil.which("modprobe"):
         subprocess.run(["modprobe", "tcp_bbr"], check=False, capture_output=True)
@@ -578,6 +581,11 @@ def beside_mptcp(options, kept):
               f"| {trunk['gap_ms']:.0f} | {other['gap_ms']:.0f} | {max(trunk['lateness_ms'], other['lateness_ms']):.2f} |", flush=True)
 
 
+# How a traffic is named in the table, with its TCP.
+LABELS = {
+    "tcp": "{}", "many": f"{MANY} {{}}", "udp": "udp at 90 %", "voice": "voice beside {}", "single": "{}, first link",
+    "return": "{}, a link returns", "flap": "{}, links flap",
+}
 MORE = ("jain", "timeouts", "again_ms", "loss_percent", "out_of_order", "voice_in_time", "voice_ms", "memory_mb", "memory_grown_mb")
 
 
@@ -594,7 +602,7 @@ def table(options, kept):
                 keep(options, kept, {"scenario": name, "traffic": traffic, "tcp": tcp, "direction": direction, "median": row, "runs": runs, "late": late})
                 more = [f"on time {len(runs)} of {len(runs) + len(late)}"] if late else []
                 more += [f"{key} {show(row, key, '{:.3g}')}" for key in MORE if key in row and (traffic == "flap" or not key.startswith("memory"))]
-                label = {"tcp": tcp, "many": f"{MANY} {tcp}", "voice": f"voice beside {tcp}", "single": f"{tcp}, first link", "return": f"{tcp}, a link returns", "flap": f"{tcp}, links flap", "udp": "udp at 90 %"}[traffic]
+                label = LABELS[traffic].format(tcp)
                 print(f"| {name} | {label} | {direction} | {show(row, 'share', '{:.3f}')} | {show(row, 'repetitions', '{:.0f}')} "
                       f"| {show(row, 'idle_ms', '{:.1f}')} | {show(row, 'loaded_ms', '{:.1f}')} | {show(row, 'p99_ms', '{:.1f}')} "
                       f"| {show(row, 'gap_ms', '{:.0f}')} | {show(row, 'lateness_ms', '{:.2f}')} | {', '.join(more)} |", flush=True)

@@ -147,7 +147,7 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("airbraid-map-{}", std::process::id()));
         let bench = Bench::open(&dir, &STOP, 1).unwrap();
         let members = vec![Member::plain(5_000, 5_000); 2];
-        let scene = Scene::new(Path::Bond(members), vec![Transfer::Bulk(Control::Cubic)], 10, 3);
+        let scene = Scene::new(Path::Bond(members), vec![Transfer::download(Control::Cubic)], 10, 3);
         let share = oracle_bps(&bench, &scene, 100, &[1]).unwrap() / sum_bps(&scene);
         // 1383 of 1500 byte are payload.
         assert!((0.9..0.923).contains(&share), "{share} of 10 Mbit/s");

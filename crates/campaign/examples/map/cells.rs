@@ -127,7 +127,7 @@ fn task(options: &Options, (rates, delays): Cell, first: bool, lossy: Lossy, con
     let key = format!("{}-{}+{}{loss}", control.name(), name(0), name(1));
     let about = format!("{} {}", control.name(), members.each_ref().map(Member::text).join(" + "));
     let [seconds, uncounted] = common.seconds();
-    let scene = Scene::new(Path::Bond(members.to_vec()), vec![Transfer::Bulk(control)], seconds, uncounted);
+    let scene = Scene::new(Path::Bond(members.to_vec()), vec![Transfer::download(control)], seconds, uncounted);
     let seeds = common.seeds();
     let packets = if options.oracle { 3.0 } else { 2.0 } * scene.packets() * seeds.len() as f64;
     let measure = move |bench: &crate::bench::Bench| {

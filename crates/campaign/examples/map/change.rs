@@ -119,7 +119,8 @@ fn task(common: &Common, key: String, kind: Kind, members: Vec<Member>, control:
     let about = format!("{key} {}", random::text(&members));
     let (group, _) = key.rsplit_once('-').unwrap_or_default();
     let group = group.replacen('-', ", ", 1);
-    let mut scene = Scene::new(Path::Bond(members), vec![Transfer::Bulk(control), Transfer::Ping], seconds, uncounted);
+    let mut scene =
+        Scene::new(Path::Bond(members), vec![Transfer::download(control), Transfer::Ping], seconds, uncounted);
     if kind == Kind::Queue {
         scene.queue_ms = 2_000;
     }

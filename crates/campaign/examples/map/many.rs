@@ -52,8 +52,8 @@ impl Set {
     }
 
     fn transfers(&self, control: Control) -> Vec<Transfer> {
-        let down = Transfer::Downloads { control, count: self.down };
-        let up = (self.up > 0).then_some(Transfer::Uploads { control, count: self.up });
+        let down = Transfer::Bulk { control, count: self.down, is_upload: false };
+        let up = (self.up > 0).then_some(Transfer::Bulk { control, count: self.up, is_upload: true });
         [down].into_iter().chain(up).collect()
     }
 

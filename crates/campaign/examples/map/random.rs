@@ -64,7 +64,7 @@ fn task(options: &Options, index: u64, control: Control) -> Task<'_> {
     let members = set(common.draw(), index, common.rate_max_kbps());
     let about = format!("{} {}", control.name(), text(&members));
     let [seconds, uncounted] = common.seconds();
-    let scene = Scene::new(Path::Bond(members), vec![Transfer::Bulk(control)], seconds, uncounted);
+    let scene = Scene::new(Path::Bond(members), vec![Transfer::download(control)], seconds, uncounted);
     let seeds = common.seeds();
     // The bond, one or two members alone, one or two oracles.
     let packets = 3.0 * scene.packets() * seeds.len() as f64;

@@ -81,7 +81,7 @@ fn task(common: &Common, key: String, load: Load, members: Vec<Member>) -> Task<
     let transfer = match load {
         // Above what all members together carry.
         Load::Datagrams => Some(Transfer::Constant { kbps: kbps * 13 / 10 }),
-        Load::Tcp(control) => Some(Transfer::Bulk(control)),
+        Load::Tcp(control) => Some(Transfer::download(control)),
         Load::Nothing => None,
     };
     let about = format!("{key} {}", random::text(&members));

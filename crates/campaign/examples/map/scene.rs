@@ -53,18 +53,25 @@ pub enum Path {
 /// Transfers of one kind, from the server to the client but for uploads.
 #[derive(Clone, Debug)]
 pub enum Transfer {
-    /// A TCP that always has something to send.
-    Bulk(Control),
-    /// This many of them.
-    Downloads { control: Control, count: u64 },
-    /// The same from the client to the server.
-    Uploads { control: Control, count: u64 },
+    /// TCPs that always have something to send.
+    Bulk { control: Control, count: u64, is_upload: bool },
     /// A TCP of this many bytes, from a time after the head start \[ms\] on.
     File { control: Control, bytes: u64, start_ms: u64 },
     /// Datagrams of 100 byte payload each 20 ms, best effort: their delay is a ping's way there.
     Ping,
     /// Datagrams of full packets at this rate.
     Constant { kbps: u64 },
+}
+
+impl Transfer {
+    /// One TCP that always has something to send.
+    pub const fn download(control: Control) -> Self {
+        Self::Bulk { control, count: 1, is_upload: false }
+    }
+
+    const fn is_upload(&self) -> bool {
+        matches!(self, Self::Bulk { is_upload: true, .. })
+    }
 }
 
 /// One run but for its seed.
@@ -111,14 +118,13 @@ impl Scene {
 
     /// The number of directions that have transfers.
     pub fn ways(&self) -> f64 {
-        let up = self.transfers.iter().any(|transfer| matches!(transfer, Transfer::Uploads { .. }));
-        if up { 2.0 } else { 1.0 }
+        if self.transfers.iter().any(Transfer::is_upload) { 2.0 } else { 1.0 }
     }
 
     /// The name of a transfer in the metrics: its kind, and its place among all. Each of several has its number, too.
     pub fn name(&self, transfer: usize) -> String {
         let kind = match &self.transfers[transfer] {
-            Transfer::Bulk(_) | Transfer::Downloads { .. } | Transfer::Uploads { .. } => "bulk",
+            Transfer::Bulk { .. } => "bulk",
             Transfer::File { .. } => "file",
             Transfer::Ping => "ping",
             Transfer::Constant { .. } => "constant",
@@ -179,9 +185,7 @@ impl Scene {
         };
         let transfer = &self.transfers[index];
         let (transport, source, start_ms) = match transfer {
-            Transfer::Bulk(control) | Transfer::Downloads { control, .. } | Transfer::Uploads { control, .. } => {
-                (tcp(*control), "\"greedy\"".to_owned(), 0)
-            }
+            Transfer::Bulk { control, .. } => (tcp(*control), "\"greedy\"".to_owned(), 0),
             Transfer::File { control, bytes, start_ms } => {
                 (tcp(*control), format!("{{ file = \"{bytes} byte\" }}"), *start_ms)
             }
@@ -190,10 +194,7 @@ impl Scene {
                 (format!("{{ udp = \"{} byte\" }}", PACKET - 28), format!("{{ rate = \"{kbps} kbit/s\" }}"), 0)
             }
         };
-        let [from, to] = match transfer {
-            Transfer::Uploads { .. } => ["client", "server"],
-            _ => ["server", "client"],
-        };
+        let [from, to] = if transfer.is_upload() { ["client", "server"] } else { ["server", "client"] };
         let _ = write!(
             text,
             "[[flow]]\nname = \"{}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = {transport}\nsource = {source}\n\
@@ -201,7 +202,7 @@ impl Scene {
             self.name(index),
             self.head_start_ms + start_ms,
         );
-        if let Transfer::Downloads { count, .. } | Transfer::Uploads { count, .. } = transfer {
+        if let Transfer::Bulk { count: count @ 2.., .. } = transfer {
             let _ = writeln!(text, "count = {count}");
         }
     }

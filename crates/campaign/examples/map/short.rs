@@ -110,7 +110,7 @@ fn task(common: &Common, case: Case) -> Task<'_> {
     let seconds = start_ms / 1_000 + (needs_s * if is_beside { 10.0 } else { 5.0 }) as u64 + 3;
     let mut transfers = vec![Transfer::File { control, bytes, start_ms }];
     if is_beside {
-        transfers.push(Transfer::Bulk(control));
+        transfers.push(Transfer::download(control));
     }
     let about = format!("{size}, {} {}", control.name(), random::text(&members));
     let scene = Scene::new(Path::Bond(members), transfers, seconds, 0);

@@ -116,11 +116,16 @@ proptest! {
         transitions in prop::collection::vec(transition(), 1..300),
     ) {
         let mut network = Network::new(policy(NEVER, Fifo { dead_after: 0, ..Fifo::default() }), members, true);
+        let mut lost_markers = 0;
         for transition in transitions {
+            if let Transition::Lose { end: 0, member } = transition {
+                let front = network.pipes[0][member % members].front();
+                lost_markers += usize::from(matches!(front, Some(Load::Control(_))));
+            }
             network.apply(transition);
         }
-        // Healing: what is out comes, and one more packet on any member, as markers that are lost are sent again three
-        // times only. Nothing is then out, so nothing waits.
+        // Healing: what is out comes. Nothing is then out, so nothing waits; where markers were given up after three
+        // attempts, not once a packet has come on any member.
         let come = |network: &mut Network| {
             while network.pipes[0].iter().any(|pipe| !pipe.is_empty()) {
                 for member in 0..members {
@@ -129,8 +134,10 @@ proptest! {
             }
         };
         come(&mut network);
-        network.packet(1_500);
-        come(&mut network);
+        if lost_markers >= 3 {
+            network.packet(1_500);
+            come(&mut network);
+        }
         prop_assert_eq!(network.ends[1].held_len(), 0, "{}", network.text);
     }
 

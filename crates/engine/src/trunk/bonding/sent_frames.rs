@@ -149,17 +149,16 @@ impl SentFrames {
     /// Those of the `len` numbers from `upper` downward that are under way or were declared lost, the newest first.
     pub fn open(&self, upper: SeqNum, len: u32) -> Vec<SeqNum> {
         let lowest = SeqNum(upper.0.wrapping_sub(len - 1));
-        let place = |number: SeqNum| number.distance_from(self.first).max(0) as usize;
-        let from = place(lowest).max(self.decided);
-        let until = place(upper.next()).clamp(from, self.entries.len().max(from));
-        let young = self.entries.range(from.min(self.entries.len())..until).enumerate().rev();
+        let index = |number: SeqNum| (number.distance_from(self.first).max(0) as usize).min(self.entries.len());
+        let from = index(lowest).max(self.decided);
+        let young = self.entries.range(from..index(upper.next()).max(from)).enumerate().rev();
         let young = young.filter(|(_, sent)| sent.fate != SentFate::Acknowledged);
-        let young = young.map(|(index, _)| self.first.plus((from + index) as u32));
-        // Those before the oldest under way.
+        let young = young.map(|(place, _)| self.first.plus((from + place) as u32));
+        // Before the oldest under way only lost ones count.
         let oldest = self.first.plus(self.decided as u32);
         let from = self.lost.partition_point(|number| number.is_before(lowest));
         let until = self.lost.partition_point(|number| number.is_before(oldest) && !number.is_after(upper));
-        young.chain(self.lost.range(from.min(until)..until).rev().copied()).collect()
+        young.chain(self.lost.range(from..until.max(from)).rev().copied()).collect()
     }
 
     /// Decides a frame's fate; returns the entry as it was, if that changes anything.
@@ -226,6 +225,7 @@ impl SentFrames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
@@ -293,6 +293,30 @@ mod tests {
         assert_eq!(numbers(sent.open(SeqNum(6), 6)), [6, 5, 3], "what came before the oldest on the way is skipped");
         assert_eq!(numbers(sent.open(SeqNum(4), 2)), [3]);
         assert_eq!(numbers(sent.open(SeqNum(2), 2)), [0; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_run_finds_what_a_search_of_all_frames_finds(
+            first: u32,
+            fates in prop::collection::vec(0u8..3, 0..40),
+            forgotten in 0usize..40,
+            (above, len) in (0u32..50, 1u32..50),
+        ) {
+            let mut sent = SentFrames::new(SeqNum(first));
+            for fate in fates {
+                let number = sent.push(at(0), 100, 0, 0, Content::Repair);
+                let fate = [SentFate::OnTheWay, SentFate::Acknowledged, SentFate::Lost(at(1))][usize::from(fate)];
+                sent.decide(number, fate);
+            }
+            (0..forgotten).for_each(|_| drop(sent.pop_decided(Instant::MAX)));
+            let upper = SeqNum(first).plus(above);
+            let is_in = |number: SeqNum| (0..len as i32).contains(&upper.distance_from(number));
+            let open = sent.numbers().filter(|(_, frame)| frame.fate != SentFate::Acknowledged);
+            let mut expected: Vec<SeqNum> = open.map(|(number, _)| number).filter(|number| is_in(*number)).collect();
+            expected.reverse();
+            prop_assert_eq!(sent.open(upper, len), expected);
+        }
     }
 
     #[test]
