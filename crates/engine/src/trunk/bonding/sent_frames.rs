@@ -309,7 +309,9 @@ mod tests {
                 let fate = [SentFate::OnTheWay, SentFate::Acknowledged, SentFate::Lost(at(1))][usize::from(fate)];
                 sent.decide(number, fate);
             }
-            (0..forgotten).for_each(|_| drop(sent.pop_decided(Instant::MAX)));
+            for _ in 0..forgotten {
+                sent.pop_decided(Instant::MAX);
+            }
             let upper = SeqNum(first).plus(above);
             let is_in = |number: SeqNum| (0..len as i32).contains(&upper.distance_from(number));
             let open = sent.numbers().filter(|(_, frame)| frame.fate != SentFate::Acknowledged);
