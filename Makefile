@@ -14,7 +14,7 @@ SKIPPED := $(abspath $(OUT))/skipped
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-bond build wheel notebooks test test-rust test-scenarios test-python reference check lint fuzz \
         bench bench-peers bench-lab bench-tunnel bench-datapath \
-        bench-strangers bench-python map mutants claims pages \
+        bench-strangers bench-python map mutants ablate claims pages \
         rows rows-full rows-renew rows-documents python-lock dist same-bytes emulate packages test-packages wheels site \
         install uninstall picture tools test-tools python-tools dist-tools machine-tools package-tools clean
 
@@ -71,6 +71,7 @@ lint: test-tools ## Formatting, lints, documentation
 	$(CARGO) clippy --workspace --no-default-features --features airbraid-cli/live --locked -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings --allow rustdoc::private-intra-doc-links" $(CARGO) doc --workspace --no-deps --locked --quiet
 	scripts/draw.py --check
+	scripts/ablate.py --check
 	scripts/lint_shell.sh
 
 reference: ## Renew the tables of docs/reference/metrics.md that are made of the code
@@ -132,6 +133,9 @@ mutants: test-tools ## The share of changes to engine, mac and net that tests no
 	@scripts/mutants.py build
 	@scripts/mutants.py run
 	@scripts/mutants.py score
+
+ablate: ## What each mechanism of the bond is worth, switched off (ABLATE adds options: --only copies --draw 7; an hour)
+	@scripts/ablate.py $(ABLATE)
 
 bench: build ## Speed and memory of the four benchmark scenarios, times of the slot planner
 	@benches/bench.sh $(RELEASE)

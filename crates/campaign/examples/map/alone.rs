@@ -45,10 +45,15 @@ pub fn mean(seeds: &[u64], mut measure: impl FnMut(u64) -> Result<f64, Halt>) ->
     Ok(sum / seeds.len().max(1) as f64)
 }
 
-/// The best mean goodput over the seeds among `candidates` \[bit/s\]: paths with a bound of their goodput.
+/// The best mean goodput over the seeds among `candidates` \[bit/s\]: paths with a bound of their goodput. No number if
+/// standards are not measured.
 fn best_of(bench: &Bench, scene: &Scene, mut candidates: Vec<(f64, Path)>, seeds: &[u64]) -> Result<f64, Halt> {
+    if !bench.has_standards {
+        return Ok(f64::NAN);
+    }
     candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut best = 0.0_f64;
+    // One bit/s where nothing comes through: it is a divisor.
+    let mut best = 1.0_f64;
     for (bound, path) in candidates {
         if best >= bound * MARGIN {
             break;

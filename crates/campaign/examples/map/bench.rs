@@ -85,6 +85,8 @@ pub struct Bench {
     closed: Condvar,
     stop: &'static AtomicBool,
     jobs: usize,
+    /// Whether the best member alone, the oracle and ideal links are measured, too.
+    pub has_standards: bool,
     /// Time after which no row begins; one that would take longer is left out.
     until: Option<Instant>,
 }
@@ -106,7 +108,14 @@ impl Bench {
         };
         let (bonds, plain) = (open(Build::this())?, open(Build::without_bond())?);
         let state = State { bonds, plain, open: BTreeSet::new(), spent: Spent::default() };
-        Ok(Self { state: Mutex::new(state), closed: Condvar::new(), stop, jobs: jobs.max(1), until: None })
+        Ok(Self {
+            state: Mutex::new(state),
+            closed: Condvar::new(),
+            stop,
+            jobs: jobs.max(1),
+            has_standards: true,
+            until: None,
+        })
     }
 
     /// From now on rows begin for this time.

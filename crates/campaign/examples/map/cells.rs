@@ -133,9 +133,8 @@ fn task(options: &Options, (rates, delays): Cell, first: bool, lossy: Lossy, con
     let measure = move |bench: &crate::bench::Bench| {
         let bond = mean(&seeds, |seed| goodput_bps(bench, &scene, seed))?;
         let best = best_member_bps(bench, &scene, &seeds)?;
-        let oracle =
-            if options.oracle { oracle_bps(bench, &scene, common.oracle_queue, &seeds)?.max(1.0) } else { f64::NAN };
-        Ok(vec![bond / sum_bps(&scene), bond / oracle, bond / best.max(1.0)])
+        let oracle = if options.oracle { oracle_bps(bench, &scene, common.oracle_queue, &seeds)? } else { f64::NAN };
+        Ok(vec![bond / sum_bps(&scene), bond / oracle, bond / best])
     };
     let group = format!("{}, {}", control.name(), if lossy == Lossy::None { "no loss" } else { lossy.name() });
     let near = delays.iter().all(|delay| *delay <= NEAR).then(|| format!("{group}, up to {NEAR} ms"));

@@ -39,6 +39,9 @@ struct Arguments {
     /// Seconds after which no row begins; rows that would take longer are left out
     #[arg(long, global = true)]
     budget: Option<u64>,
+    /// Measure the bond alone: no best member, no oracle, no ideal link
+    #[arg(long, global = true)]
+    bond_only: bool,
     /// Directory of the run store
     #[arg(long, global = true, default_value = "out/map")]
     store: PathBuf,
@@ -96,10 +99,10 @@ impl Table {
         match self {
             Self::Sample(options) => &mut options.draw,
             Self::Map(options) => &mut options.base.common.draw,
-            Self::Random(options) => &mut options.common.draw,
+            Self::Random(options) => &mut options.base.common.draw,
             Self::Change(options) => &mut options.base.common.draw,
             Self::Many(options) => &mut options.base.common.draw,
-            Self::Short(options) => &mut options.common.draw,
+            Self::Short(options) => &mut options.base.common.draw,
             Self::Rates(options) => &mut options.common.draw,
         }
     }
@@ -109,10 +112,10 @@ impl Table {
         let (name, common, columns, by, tasks): (_, _, &[Column], _, _) = match self {
             Self::Sample(_) => return None,
             Self::Map(options) => ("map", &options.base.common, &cells::COLUMNS, 2, cells::tasks(options)),
-            Self::Random(options) => ("random", &options.common, &random::COLUMNS, 2, random::tasks(options)),
+            Self::Random(options) => ("random", &options.base.common, &random::COLUMNS, 2, random::tasks(options)),
             Self::Change(options) => ("change", &options.base.common, &change::COLUMNS, 0, change::tasks(options)),
             Self::Many(options) => ("many", &options.base.common, &many::COLUMNS, 1, many::tasks(options)),
-            Self::Short(options) => ("short", &options.common, &short::COLUMNS, 0, short::tasks(options)),
+            Self::Short(options) => ("short", &options.base.common, &short::COLUMNS, 0, short::tasks(options)),
             Self::Rates(options) => ("rates", &options.common, &rates::COLUMNS, 0, rates::tasks(options)),
         };
         Some(Wanted { name, common, columns, by, tasks })
@@ -206,10 +209,11 @@ fn print_sample(bench: &mut Bench, draw: u64, budget: Option<u64>) -> Result<(),
 }
 
 fn main() -> ExitCode {
-    let Arguments { mut table, jobs, budget, store } = Arguments::parse();
+    let Arguments { mut table, jobs, budget, bond_only, store } = Arguments::parse();
     let draw = *table.draw().get_or_insert_with(today);
     let stop = stop_on_signal();
     let measured = Bench::open(&store, stop, jobs).and_then(|mut bench| {
+        bench.has_standards = !bond_only;
         bench.begin_budget(budget.map(Duration::from_secs));
         match table.wanted() {
             Some(wanted) => print(&bench, wanted, &command(std::env::args().skip(1), draw)),

@@ -107,7 +107,7 @@ fn task(options: &Options, index: u64, control: Control) -> Task<'_> {
         let bond = mean(&seeds, |seed| goodput_bps(bench, &scene, seed))?;
         let jain = mean(&seeds, |seed| least_jain(bench, &scene, seed))?;
         let gap = mean(&seeds, |seed| longest_gap_s(bench, &scene, seed))?;
-        let best = best_member_bps(bench, &scene, &seeds)?.max(1.0);
+        let best = best_member_bps(bench, &scene, &seeds)?;
         Ok(vec![bond / sum_bps(&scene), jain, bond / best, gap])
     };
     let (key, group) = (format!("{}-{index}", control.name()), control.name().to_owned());

@@ -45,6 +45,19 @@ pub struct Controlled {
     pub controls: Vec<Control>,
 }
 
+/// Those of tables over random sets of members.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Random {
+    #[command(flatten)]
+    pub common: Common,
+    /// Congestion controls
+    #[arg(long = "cc", value_delimiter = ',', default_values = ["cubic"])]
+    pub controls: Vec<Control>,
+    /// Let each member lose, not a third of them
+    #[arg(long)]
+    pub lossy: bool,
+}
+
 impl Common {
     /// The number of the draw, which `main` has set.
     pub fn draw(&self) -> u64 {

@@ -4,17 +4,14 @@ use crate::alone::{best_member_bps, goodput_bps, mean, oracle_bps, sum_bps};
 use crate::bench::{Bench, Task};
 use crate::draw::Draw;
 use crate::member::{Change, Losses, Member, Swing};
-use crate::options::Common;
+use crate::options;
 use crate::scene::{Control, Path, Scene, Transfer};
 use crate::table::Column;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     #[command(flatten)]
-    pub common: Common,
-    /// Congestion controls
-    #[arg(long = "cc", value_delimiter = ',', default_values = ["cubic"])]
-    controls: Vec<Control>,
+    pub base: options::Random,
     /// Number of sets
     #[arg(long, default_value_t = 300)]
     pub sets: u64,
@@ -26,17 +23,18 @@ pub const COLUMNS: [Column; 3] = [
     Column::share("of the best member", Some(0.97)),
 ];
 
-/// The set `index` of a draw: two to eight members of 0.5 to `rate_max_kbps` and 1 to 300 ms, both uniform in their
-/// logarithms; a third of them lose 0.1 to 10 % in bursts of one to eight, a quarter swing.
-pub fn set(draw: u64, index: u64, rate_max_kbps: u64) -> Vec<Member> {
-    let mut draw = Draw::new(draw, index);
+/// The set `index` of a draw: two to eight members of 0.5 Mbit/s to the largest rate and 1 to 300 ms, both uniform in
+/// their logarithms; a third of them, or all, lose 0.1 to 10 % in bursts of one to eight, a quarter swing.
+pub fn set(options: &options::Random, index: u64) -> Vec<Member> {
+    let common = &options.common;
+    let mut draw = Draw::new(common.draw(), index);
     let count = draw.whole(2, 8);
     let one = |_| {
         let mut member = Member::plain(
-            draw.spread(500.0, rate_max_kbps.min(1_000_000) as f64) as u64,
+            draw.spread(500.0, common.rate_max_kbps().min(1_000_000) as f64) as u64,
             draw.spread(1_000.0, 300_000.0) as u64,
         );
-        if draw.is_one_in(3) {
+        if draw.is_one_in(3) | options.lossy {
             // Rounded to what is printed: to a hundredth of a percent.
             let mean = (draw.spread(0.001, 0.1) * 1e4) as u64 as f64 / 1e4;
             member.losses = Some(Losses { mean, burst: draw.whole(1, 8) as f64 });
@@ -56,12 +54,12 @@ pub fn text(members: &[Member]) -> String {
 
 pub fn tasks(options: &Options) -> Vec<Task<'_>> {
     let sets = 0..options.sets;
-    sets.flat_map(|index| options.controls.iter().map(move |control| task(options, index, *control))).collect()
+    sets.flat_map(|index| options.base.controls.iter().map(move |control| task(options, index, *control))).collect()
 }
 
 fn task(options: &Options, index: u64, control: Control) -> Task<'_> {
-    let common = &options.common;
-    let members = set(common.draw(), index, common.rate_max_kbps());
+    let common = &options.base.common;
+    let members = set(&options.base, index);
     let about = format!("{} {}", control.name(), text(&members));
     let [seconds, uncounted] = common.seconds();
     let scene = Scene::new(Path::Bond(members), vec![Transfer::download(control)], seconds, uncounted);
@@ -72,7 +70,7 @@ fn task(options: &Options, index: u64, control: Control) -> Task<'_> {
         let bond = mean(&seeds, |seed| goodput_bps(bench, &scene, seed))?;
         let oracle = oracle_bps(bench, &scene, common.oracle_queue, &seeds)?;
         let best = best_member_bps(bench, &scene, &seeds)?;
-        Ok(vec![bond / sum_bps(&scene), bond / oracle.max(1.0), bond / best.max(1.0)])
+        Ok(vec![bond / sum_bps(&scene), bond / oracle, bond / best])
     };
     let (key, group) = (format!("{}-{index}", control.name()), control.name().to_owned());
     Task { key, about, groups: vec![group], packets, measure: Box::new(measure) }

@@ -4,7 +4,7 @@ use crate::alone::{mean, metric};
 use crate::bench::{Bench, Halt, Task};
 use crate::draw::Draw;
 use crate::member::Member;
-use crate::options::Common;
+use crate::options;
 use crate::random;
 use crate::scene::{Control, FRAME, Path, SEGMENT, Scene, Transfer};
 use crate::table::Column;
@@ -12,13 +12,13 @@ use crate::table::Column;
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
     #[command(flatten)]
-    pub common: Common,
-    /// Congestion controls
-    #[arg(long = "cc", value_delimiter = ',', default_values = ["cubic"])]
-    controls: Vec<Control>,
+    pub base: options::Random,
     /// Number of random sets, and as many again of either kind of sets whose members are within 3 to 1
     #[arg(long, default_value_t = 50)]
     sets: u64,
+    /// Largest transfer, in kB
+    #[arg(long, default_value_t = 10_000)]
+    size_up_to: u64,
 }
 
 pub const COLUMNS: [Column; 2] =
@@ -50,8 +50,9 @@ struct Case {
 }
 
 /// The set of a case. Those within 3 to 1 have the number of members, losses and swings of the random ones.
-fn set(common: &Common, kind: Kind, index: u64) -> Vec<Member> {
-    let mut members = random::set(common.draw(), index, common.rate_max_kbps());
+fn set(options: &options::Random, kind: Kind, index: u64) -> Vec<Member> {
+    let common = &options.common;
+    let mut members = random::set(options, index);
     // Beyond the indices of random sets.
     let mut draw = Draw::new(common.draw(), (1 << 32) + index);
     let rate = draw.spread(500.0, common.rate_max_kbps().min(1_000_000) as f64 / 3.0);
@@ -71,7 +72,7 @@ fn set(common: &Common, kind: Kind, index: u64) -> Vec<Member> {
 pub fn tasks(options: &Options) -> Vec<Task<'_>> {
     let mut cases = Vec::new();
     for index in 0..options.sets {
-        for control in options.controls.iter().copied() {
+        for control in options.base.controls.iter().copied() {
             for size in SIZES {
                 for is_beside in [false, true] {
                     cases.push(Case { kind: Kind::Random, index, size, is_beside, control });
@@ -82,7 +83,8 @@ pub fn tasks(options: &Options) -> Vec<Task<'_>> {
             }
         }
     }
-    cases.into_iter().map(|case| task(&options.common, case)).collect()
+    cases.retain(|case| case.size.0 <= options.size_up_to.saturating_mul(1_000));
+    cases.into_iter().map(|case| task(&options.base, case)).collect()
 }
 
 /// The least time that a member needs for a transfer \[s\]: its highest rate, and its delay once.
@@ -97,9 +99,10 @@ fn completion_s(bench: &Bench, scene: &Scene, seeds: &[u64]) -> Result<f64, Halt
     mean(seeds, |seed| Ok(metric(bench, scene, seed, 0, "completion_s")?.unwrap_or(longest)))
 }
 
-fn task(common: &Common, case: Case) -> Task<'_> {
+fn task(options: &options::Random, case: Case) -> Task<'_> {
+    let common = &options.common;
     let Case { kind, index, size: (bytes, size), is_beside, control } = case;
-    let members = set(common, kind, index);
+    let members = set(options, kind, index);
     // Five times what the best member needs on the mean, and some round trips; beside a download twice that.
     let needs = |member: &Member| {
         let kbps = member.carried_kbps(0, 60_000);
@@ -124,13 +127,14 @@ fn task(common: &Common, case: Case) -> Task<'_> {
         members.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut best = f64::INFINITY;
         for (least, member) in members {
-            if best <= least {
+            if best <= least || !bench.has_standards {
                 break;
             }
             let scene = Scene { path: Path::Bond(vec![member.clone()]), ..scene.clone() };
             best = best.min(completion_s(bench, &scene, &seeds)?);
         }
-        Ok(vec![bond / best, bond])
+        let of_best = if bench.has_standards { bond / best } else { f64::NAN };
+        Ok(vec![of_best, bond])
     };
     let (kind, name) = match kind {
         Kind::Random => ("", ""),

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""What each mechanism of the bond is worth: tables of the map with one mechanism switched off, beside the same with all.
+
+    scripts/ablate.py                          every mechanism of scripts/ablations.toml
+    scripts/ablate.py --only copies,symbols    those whose names contain one of these words
+    scripts/ablate.py --draw 7                 other members, rates, delays and losses
+    scripts/ablate.py --check                  whether the code of each mechanism is still where the list has it
+
+All mechanisms are switches of one copy of the tree (out/ablate/tree), which is built once. Finished runs are kept, so a
+call that was stopped goes on. A change is the mean over rows of what is not the same as with all mechanisms, with its
+standard error; rows are the same for all, by the draw.
+"""
+
+import argparse
+import collections
+import math
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BONDING = "crates/engine/src/trunk/bonding"
+# Members of at most 60 Mbit/s: a run takes a second. The column by which rows are sorted has a value in each.
+TABLES = [
+    "random --lossy --sets 8 --cc cubic,bbr --rates-up-to 30 --seconds 30 --by 0",
+    "short --lossy --sets 12 --rates-up-to 60 --size-up-to 1000 --seeds 2 --by 1",
+    "map --cells 8 --rates-up-to 60 --seconds 40 --by 0",
+    "random --sets 6 --rates-up-to 30 --seconds 40 --by 0",
+    "change --pairs 1 --rates-up-to 30 --seconds 40 --by 0",
+    "many --sets 3 --rates-up-to 20 --seconds 20 --by 0",
+    "rates --members 8 --rates-up-to 60 --by 0",
+]
+# The columns that are compared: heading, their names in the tables, whether by ratio, whether less is better.
+VALUES = [
+    ("share of the sum", ["of the sum"], False, False),
+    ("completion", ["completion [s]"], True, True),
+    ("longest gap, s", ["longest gap [s]", "longest gap of a flow [s]"], False, True),
+    ("ping, ms", ["ping above idle, median [ms]"], False, True),
+    ("rate known after, s", ["known after [s]"], False, True),
+]
+SWITCH = """
+/// Whether the mechanism of this number is switched off.
+pub fn is_off(number: u32) -> bool {
+    static OFF: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+    *OFF.get_or_init(|| std::env::var("AIRBRAID_OFF").map_or(0, |text| text.parse().unwrap_or(0))) == number
+}
+"""
+
+
+def mechanisms():
+    return tomllib.loads((ROOT / "scripts/ablations.toml").read_text(encoding="utf-8"))["mechanism"]
+
+
+def switched():
+    """The files of the bond with a switch for each mechanism: {name: text}."""
+    texts = {}
+    for number, mechanism in enumerate(mechanisms(), 1):
+        for edit in mechanism["edits"]:
+            name = f"{BONDING}/{edit['file']}"
+            text = texts.get(name) or (ROOT / name).read_text(encoding="utf-8")
+            if text.count(edit["code"]) != 1:
+                sys.exit(f"scripts/ablations.toml, \"{mechanism['name']}\": not once in {name}: {edit['code']}")
+            texts[name] = text.replace(edit["code"], edit["with"].replace("OFF", f"crate::trunk::bonding::is_off({number})"))
+    return texts
+
+
+def write_tree(tree):
+    """Writes the tree with a switch for each mechanism."""
+    shutil.rmtree(tree, ignore_errors=True)
+    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for name in files.split("\0"):
+        source = ROOT / name
+        if name and source.is_file():
+            target = tree / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+    for name, text in switched().items():
+        (tree / name).write_text(text, encoding="utf-8")
+    with (tree / BONDING / "mod.rs").open("a", encoding="utf-8") as file:
+        file.write(SWITCH)
+
+
+def build(folder):
+    """Builds the copy; returns the command that measures."""
+    tree = folder / "tree"
+    write_tree(tree)
+    environment = os.environ | {"CARGO_TARGET_DIR": str(folder / "target")}
+    command = ["cargo", "build", "--profile", "checked", "--locked", "--package", "airbraid-campaign", "--example", "map"]
+    subprocess.run(command, cwd=tree, env=environment, check=True)
+    return folder / "target/checked/examples/map"
+
+
+def rows_of(text):
+    """The rows of a table with their values: {(row, column): value}."""
+    values, names = {}, []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        key = re.search(r"--only (\S+)`", line)
+        if line.startswith("| worst by"):
+            names = cells[1:-1]
+        elif names and key:
+            pairs = zip(names, cells[1:-1])
+            values |= {(key[1], name): float(cell) for name, cell in pairs if cell != "-"}
+    return values
+
+
+def measure(binary, folder, number, draw):
+    """The values of all tables with a mechanism switched off: {(table, row, column): value}."""
+    values = {}
+    for table in TABLES:
+        command = [binary, *table.split(), "--draw", str(draw), "--bond-only", "--all"]
+        command += ["--store", folder / f"store-{number}"]
+        environment = os.environ | {"AIRBRAID_OFF": str(number)}
+        output = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+        values |= {(table, *key): value for key, value in rows_of(output).items()}
+    return values
+
+
+def change(base, values, names, is_ratio):
+    """Mean of the change of columns, and its standard error."""
+    pairs = [(base[key], value) for key, value in values.items() if key[2] in names and key in base]
+    changes = [math.log(b / a) if is_ratio else b - a for a, b in pairs if not is_ratio or min(a, b) > 0]
+    return statistics.mean(changes), statistics.stdev(changes) / math.sqrt(len(changes))
+
+
+def line(name, base, values):
+    """The line of a mechanism: what it costs beyond two standard errors is bold, what it gains in italics."""
+    cells = []
+    for _, names, is_ratio, is_cost in VALUES:
+        mean, error = change(base, values, names, is_ratio)
+        text = f"{100 * mean:+.1f} ± {100 * error:.1f} %" if is_ratio else f"{mean:+.3f} ± {error:.3f}"
+        worse = mean if is_cost else -mean
+        mark = "**" if worse > 2 * error > 0 else "*" if worse < -2 * error < 0 else ""
+        cells.append("0" if mean == error == 0 else mark + text + mark)
+    return f"| {name} | " + " | ".join(cells) + " |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="words of the names of mechanisms, with commas between")
+    parser.add_argument("--draw", type=int, default=1, help="number of the draw of all tables")
+    parser.add_argument("--state", type=Path, default=ROOT / "out/ablate", help="folder of the copy and of finished runs")
+    parser.add_argument("--check", action="store_true", help="look for the code of each mechanism, and measure nothing")
+    arguments = parser.parse_args()
+    if arguments.check:
+        switched()
+        return
+    words = [word.strip() for word in arguments.only.split(",")]
+    chosen = [pair for pair in enumerate(mechanisms(), 1) if any(word in pair[1]["name"] for word in words)]
+    if not chosen:
+        sys.exit(f"no mechanism has one of these words in its name: {', '.join(words)}")
+    folder = arguments.state.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    binary = build(folder)
+    base = measure(binary, folder, 0, arguments.draw)
+    counts = collections.Counter(key[2] for key in base)
+    numbers = [sum(counts[name] for name in names) for _, names, _, _ in VALUES]
+    heads = [f"{head} ({number})" for (head, *_), number in zip(VALUES, numbers)]
+    print("| switched off | " + " | ".join(heads) + " |")
+    print("|---|" + "---|" * len(VALUES), flush=True)
+    for number, mechanism in chosen:
+        print(line(mechanism["name"], base, measure(binary, folder, number, arguments.draw)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
