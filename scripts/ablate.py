@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each mechanism of the bond is worth: tables of the map with one mechanism switched off, beside the same with all.
+"""What each mechanism of the bond is worth: tables of the map without it, beside the same tables with all.
 
     scripts/ablate.py                          every mechanism of scripts/ablations.toml
     scripts/ablate.py --only copies,symbols    those whose names contain one of these words
@@ -65,7 +65,8 @@ def switched():
             text = texts.get(name) or (ROOT / name).read_text(encoding="utf-8")
             if text.count(edit["code"]) != 1:
                 sys.exit(f"scripts/ablations.toml, \"{mechanism['name']}\": not once in {name}: {edit['code']}")
-            texts[name] = text.replace(edit["code"], edit["with"].replace("OFF", f"crate::trunk::bonding::is_off({number})"))
+            instead = edit["with"].replace("OFF", f"crate::trunk::bonding::is_off({number})")
+            texts[name] = text.replace(edit["code"], instead)
     return texts
 
 
@@ -90,8 +91,8 @@ def build(folder):
     tree = folder / "tree"
     write_tree(tree)
     environment = os.environ | {"CARGO_TARGET_DIR": str(folder / "target")}
-    command = ["cargo", "build", "--profile", "checked", "--locked", "--package", "airbraid-campaign", "--example", "map"]
-    subprocess.run(command, cwd=tree, env=environment, check=True)
+    command = ["cargo", "build", "--profile", "checked", "--locked", "--package", "airbraid-campaign"]
+    subprocess.run([*command, "--example", "map"], cwd=tree, env=environment, check=True)
     return folder / "target/checked/examples/map"
 
 
@@ -144,7 +145,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="words of the names of mechanisms, with commas between")
     parser.add_argument("--draw", type=int, default=1, help="number of the draw of all tables")
-    parser.add_argument("--state", type=Path, default=ROOT / "out/ablate", help="folder of the copy and of finished runs")
+    parser.add_argument("--state", type=Path, default=ROOT / "out/ablate", help="folder of the copy and of runs")
     parser.add_argument("--check", action="store_true", help="look for the code of each mechanism, and measure nothing")
     arguments = parser.parse_args()
     if arguments.check:
