@@ -29,6 +29,7 @@ BONDING = "crates/engine/src/trunk/bonding"
 TABLES = [
     "random --lossy --sets 8 --cc cubic,bbr --rates-up-to 30 --seconds 30 --by 0",
     "short --lossy --sets 12 --rates-up-to 60 --size-up-to 1000 --seeds 2 --by 1",
+    "stream --lossy --sets 16 --rates-up-to 30 --by 1",
     "map --cells 8 --rates-up-to 60 --seconds 40 --by 0",
     "random --sets 6 --rates-up-to 30 --seconds 40 --by 0",
     "change --pairs 1 --rates-up-to 30 --seconds 40 --by 0",
@@ -39,6 +40,7 @@ TABLES = [
 VALUES = [
     ("share of the sum", ["of the sum"], False, False),
     ("completion", ["completion [s]"], True, True),
+    ("stream's delay, 99 %", ["delay, 99 % [ms]"], True, True),
     ("longest gap, s", ["longest gap [s]", "longest gap of a flow [s]"], False, True),
     ("ping, ms", ["ping above idle, median [ms]"], False, True),
     ("rate known after, s", ["known after [s]"], False, True),

@@ -16,6 +16,7 @@ mod random;
 mod rates;
 mod scene;
 mod short;
+mod stream;
 mod table;
 
 use bench::{Bench, Task};
@@ -61,6 +62,8 @@ enum Table {
     Many(many::Options),
     /// Short transfers, alone and beside a download
     Short(short::Options),
+    /// Datagrams at half of the members' rates over random sets
+    Stream(stream::Options),
     /// Measured rates of members: when they are known, and for how many bytes
     Rates(rates::Options),
 }
@@ -103,6 +106,7 @@ impl Table {
             Self::Change(options) => &mut options.base.common.draw,
             Self::Many(options) => &mut options.base.common.draw,
             Self::Short(options) => &mut options.base.common.draw,
+            Self::Stream(options) => &mut options.base.common.draw,
             Self::Rates(options) => &mut options.common.draw,
         }
     }
@@ -116,6 +120,7 @@ impl Table {
             Self::Change(options) => ("change", &options.base.common, &change::COLUMNS, 0, change::tasks(options)),
             Self::Many(options) => ("many", &options.base.common, &many::COLUMNS, 1, many::tasks(options)),
             Self::Short(options) => ("short", &options.base.common, &short::COLUMNS, 0, short::tasks(options)),
+            Self::Stream(options) => ("stream", &options.base.common, &stream::COLUMNS, 1, stream::tasks(options)),
             Self::Rates(options) => ("rates", &options.common, &rates::COLUMNS, 0, rates::tasks(options)),
         };
         Some(Wanted { name, common, columns, by, tasks })

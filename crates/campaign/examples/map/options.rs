@@ -50,9 +50,6 @@ pub struct Controlled {
 pub struct Random {
     #[command(flatten)]
     pub common: Common,
-    /// Congestion controls
-    #[arg(long = "cc", value_delimiter = ',', default_values = ["cubic"])]
-    pub controls: Vec<Control>,
     /// Let each member lose, not a third of them
     #[arg(long)]
     pub lossy: bool,

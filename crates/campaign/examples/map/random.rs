@@ -12,6 +12,9 @@ use crate::table::Column;
 pub struct Options {
     #[command(flatten)]
     pub base: options::Random,
+    /// Congestion controls
+    #[arg(long = "cc", value_delimiter = ',', default_values = ["cubic"])]
+    controls: Vec<Control>,
     /// Number of sets
     #[arg(long, default_value_t = 300)]
     pub sets: u64,
@@ -54,7 +57,7 @@ pub fn text(members: &[Member]) -> String {
 
 pub fn tasks(options: &Options) -> Vec<Task<'_>> {
     let sets = 0..options.sets;
-    sets.flat_map(|index| options.base.controls.iter().map(move |control| task(options, index, *control))).collect()
+    sets.flat_map(|index| options.controls.iter().map(move |control| task(options, index, *control))).collect()
 }
 
 fn task(options: &Options, index: u64, control: Control) -> Task<'_> {

@@ -13,6 +13,9 @@ use crate::table::Column;
 pub struct Options {
     #[command(flatten)]
     pub base: options::Random,
+    /// Congestion controls
+    #[arg(long = "cc", value_delimiter = ',', default_values = ["cubic"])]
+    controls: Vec<Control>,
     /// Number of random sets, and as many again of either kind of sets whose members are within 3 to 1
     #[arg(long, default_value_t = 50)]
     sets: u64,
@@ -72,7 +75,7 @@ fn set(options: &options::Random, kind: Kind, index: u64) -> Vec<Member> {
 pub fn tasks(options: &Options) -> Vec<Task<'_>> {
     let mut cases = Vec::new();
     for index in 0..options.sets {
-        for control in options.base.controls.iter().copied() {
+        for control in options.controls.iter().copied() {
             for size in SIZES {
                 for is_beside in [false, true] {
                     cases.push(Case { kind: Kind::Random, index, size, is_beside, control });

@@ -6,7 +6,7 @@
 //! its turn has come. A useless link finds no such packet and stays idle.
 
 use super::BondSender;
-use crate::packet::{Packet, TrafficClass};
+use crate::packet::TrafficClass;
 use crate::trunk::Member;
 use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::frame::{FULL, MEMBERS_MAX};
@@ -18,7 +18,6 @@ use crate::trunk::bonding::store::PacketId;
 use crate::trunk::bonding::targets::Server;
 use airbraid_units::{Duration, Instant};
 use arrayvec::ArrayVec;
-use std::cmp::Reverse;
 
 /// Assumed length of a packet where none is known \[byte\].
 const TYPICAL: u64 = FULL;
@@ -33,8 +32,6 @@ const EXPOSED_MAX: usize = 512;
 /// Largest number of copies of a packet under way, where a link would be idle otherwise. Two leave 0.8 % of 9 % of
 /// losses, more than slow start gets over.
 const COPIES_MAX: u16 = 3;
-/// Length below which a packet is urgent by itself: a request, an acknowledgement, voice \[byte\].
-const FULL_FROM: u64 = 600;
 /// Difference below which two arrivals count as one: the time to wake a host. Up to 100 Mbit/s a full frame takes
 /// longer, and each is chosen for; at gigabits a run of segments stays together, is sealed, sent and joined as one, and
 /// costs one choice.
@@ -54,31 +51,6 @@ pub(super) struct Candidate {
 }
 
 pub(super) type Candidates = ArrayVec<Candidate, MEMBERS_MAX>;
-
-/// The need of a packet, by which its member is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Need {
-    /// The earliest arrival: it is urgent by itself.
-    Haste,
-    /// A steady delay: it paces another flow.
-    Pace,
-    /// Arrival together with the packets before it.
-    Order,
-}
-
-impl Need {
-    fn of<P: Packet>(packet: &P) -> Self {
-        if packet.class() == TrafficClass::RealTime {
-            Self::Haste
-        } else if packet.is_acknowledgement() {
-            Self::Pace
-        } else if packet.len().as_u64() < FULL_FROM {
-            Self::Haste
-        } else {
-            Self::Order
-        }
-    }
-}
 
 impl<P: Coded> BondSender<P> {
     /// The greatest rate that is known of a member that works \[bit/s\]; zero if none is.
@@ -108,17 +80,6 @@ impl<P: Coded> BondSender<P> {
             }
         }
         candidates.sort_by_key(|candidate| (candidate.arrival_us, candidate.index));
-        candidates
-    }
-
-    /// The same for a packet of a row, which is of use when those before it have come. A member's losses add their
-    /// head-of-line blocking to its arrival.
-    fn candidates_in_order(&self, now: Instant, service: u8, len: u64) -> Candidates {
-        let mut candidates = self.candidates(now, service, TYPICAL, len);
-        for one in &mut candidates {
-            one.arrival_us += self.members[one.index].blocking().as_micros() as i64;
-        }
-        candidates.sort_by_key(|one| (one.arrival_us, Reverse(one.rate), one.index));
         candidates
     }
 
@@ -217,14 +178,12 @@ impl<P: Coded> BondSender<P> {
             return false;
         }
         let next = self.queue.next(now, service);
-        let (need, len) = next.map_or((Need::Order, 0), |next| (Need::of(next), next.len().as_u64()));
+        let (is_acknowledgement, len) =
+            next.map_or((false, 0), |next| (next.is_acknowledgement(), next.len().as_u64()));
         if self.is_too_long(service, len) {
             return self.park_next(now, service);
         }
-        let candidates = match need {
-            Need::Haste | Need::Pace => self.candidates(now, service, TYPICAL, len),
-            Need::Order => self.candidates_in_order(now, service, len),
-        };
+        let candidates = self.candidates(now, service, TYPICAL, len);
         if let Some(at) = self.queue.held_until(service) {
             self.wait_until(at);
         }
@@ -251,7 +210,7 @@ impl<P: Coded> BondSender<P> {
             if service != 0 || is_in_turn {
                 continue;
             }
-            if self.send_copy(now, one.index, is_busy.then_some(need)) {
+            if self.send_copy(now, one.index, is_busy, is_acknowledgement) {
                 return true;
             }
             let end = &mut self.members[one.index];
@@ -269,8 +228,7 @@ impl<P: Coded> BondSender<P> {
         let latest_us = other_us.saturating_add(SAME.as_micros() as i64);
         loop {
             let end = &self.members[index];
-            // The cost of a packet of a row; it ends the run of urgent packets a little sooner.
-            let added_us = i64::from(end.config.tier) * TIER_US + end.blocking().as_micros() as i64;
+            let added_us = i64::from(end.config.tier) * TIER_US;
             let is_early = end.path.arrival_us(now, TYPICAL).is_some_and(|at| at + added_us <= latest_us);
             if !is_early || end.groups.is_pending() || !end.is_active() || !end.has_room(now) || end.free_at() > now {
                 return;
@@ -281,16 +239,11 @@ impl<P: Coded> BondSender<P> {
     }
 
     /// Uses a member that would have nothing to send: for a copy of a packet that may be lost elsewhere, or, where the
-    /// others are overloaded, to measure its rate. `waiting` is the need of the packet that waits for the others, if
-    /// one does: an acknowledgement waits for a moment only, and each copy on a far member is one less on the near one,
-    /// where it helps.
-    fn send_copy(&mut self, now: Instant, index: usize, waiting: Option<Need>) -> bool {
+    /// others are overloaded, to measure its rate. That is not worth the delay of an acknowledgement that waits for the
+    /// others: it waits for a moment only, and each copy on a far member is one less on the near one, where it helps.
+    fn send_copy(&mut self, now: Instant, index: usize, is_busy: bool, is_acknowledgement: bool) -> bool {
         let end = &self.members[index];
-        let is_busy = waiting.is_some();
-        let is_wanted = match waiting {
-            Some(need) => need != Need::Pace && !end.path.is_measured(),
-            None => self.helps(now, end),
-        };
+        let is_wanted = if is_busy { !is_acknowledgement && !end.path.is_measured() } else { self.helps(now, end) };
         if !is_wanted || end.config.quota.is_some() {
             return false;
         }
@@ -466,34 +419,6 @@ fn carried(rate: u64, span_us: i64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use airbraid_units::Bytes;
-
-    struct Given(TrafficClass, u64, bool);
-
-    impl Packet for Given {
-        fn len(&self) -> Bytes {
-            Bytes::new(self.1)
-        }
-        fn class(&self) -> TrafficClass {
-            self.0
-        }
-        fn flow_bucket(&self) -> u16 {
-            0
-        }
-        fn is_acknowledgement(&self) -> bool {
-            self.2
-        }
-    }
-
-    #[test]
-    fn real_time_and_short_packets_need_haste_acknowledgements_a_pace_and_full_ones_order() {
-        let need = |class, len, is_acknowledgement| Need::of(&Given(class, len, is_acknowledgement));
-        assert_eq!(need(TrafficClass::RealTime, 1_400, false), Need::Haste);
-        assert_eq!(need(TrafficClass::RealTime, 40, true), Need::Haste);
-        assert_eq!(need(TrafficClass::Bulk, 40, true), Need::Pace);
-        assert_eq!(need(TrafficClass::Bulk, 599, false), Need::Haste);
-        assert_eq!(need(TrafficClass::Bulk, 600, false), Need::Order);
-    }
 
     #[test]
     fn a_slower_member_leaves_what_the_faster_ones_carry_until_it_delivers() {
