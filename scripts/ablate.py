@@ -29,7 +29,7 @@ BONDING = "crates/engine/src/trunk/bonding"
 TABLES = [
     "random --lossy --sets 8 --cc cubic,bbr --rates-up-to 30 --seconds 30 --by 0",
     "short --lossy --sets 12 --rates-up-to 60 --size-up-to 1000 --seeds 2 --by 1",
-    "stream --lossy --sets 16 --rates-up-to 30 --by 1",
+    "stream --lossy --sets 16 --members-up-to 3 --rates-up-to 30 --by 1",
     "map --cells 8 --rates-up-to 60 --seconds 40 --by 0",
     "random --sets 6 --rates-up-to 30 --seconds 40 --by 0",
     "change --pairs 1 --rates-up-to 30 --seconds 40 --by 0",

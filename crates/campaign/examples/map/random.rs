@@ -26,12 +26,12 @@ pub const COLUMNS: [Column; 3] = [
     Column::share("of the best member", Some(0.97)),
 ];
 
-/// The set `index` of a draw: two to eight members of 0.5 Mbit/s to the largest rate and 1 to 300 ms, both uniform in
-/// their logarithms; a third of them, or all, lose 0.1 to 10 % in bursts of one to eight, a quarter swing.
+/// The set `index` of a draw: two to eight members, or fewer, of 0.5 Mbit/s to the largest rate and 1 to 300 ms, both
+/// uniform in their logarithms; a third of them, or all, lose 0.1 to 10 % in bursts of one to eight, a quarter swing.
 pub fn set(options: &options::Random, index: u64) -> Vec<Member> {
     let common = &options.common;
     let mut draw = Draw::new(common.draw(), index);
-    let count = draw.whole(2, 8);
+    let count = draw.whole(2, options.members_up_to);
     let one = |_| {
         let mut member = Member::plain(
             draw.spread(500.0, common.rate_max_kbps().min(1_000_000) as f64) as u64,
