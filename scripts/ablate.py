@@ -119,7 +119,7 @@ def measure(binary, folder, number, draw):
         command = [binary, *table.split(), "--draw", str(draw), "--bond-only", "--all"]
         command += ["--store", folder / f"store-{number}"]
         environment = os.environ | {"AIRBRAID_OFF": str(number)}
-        output = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+        output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
         values |= {(table, *key): value for key, value in rows_of(output).items()}
     return values
 
@@ -166,9 +166,16 @@ def main():
     heads = [f"{head} ({number})" for (head, *_), number in zip(VALUES, numbers)]
     print("| switched off | " + " | ".join(heads) + " |")
     print("|---|" + "---|" * len(VALUES), flush=True)
-    for number, mechanism in chosen:
+    for place, (number, mechanism) in enumerate(chosen, 1):
+        print(f"{place}/{len(chosen)} {mechanism['name']}", file=sys.stderr)
         print(line(mechanism["name"], base, measure(binary, folder, number, arguments.draw)), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("\nstopped; finished runs are kept: the same call goes on")
+    except subprocess.CalledProcessError as error:
+        # It has said why.
+        sys.exit(f"failed: {error.cmd[0]}")
