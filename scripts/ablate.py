@@ -7,8 +7,8 @@
     scripts/ablate.py --check                  whether the code of each mechanism is still where the list has it
 
 All mechanisms are switches of one copy of the tree (out/ablate/tree), which is built once. Finished runs are kept, so a
-call that was stopped goes on. A change is the mean over rows of what is not the same as with all mechanisms, with its
-standard error; rows are the same for all, by the draw.
+call that was stopped goes on. Every mechanism has the same rows, by the draw. A value is the mean of their changes and
+its standard error; a change is a difference, or the logarithm of a ratio in percent.
 """
 
 import argparse

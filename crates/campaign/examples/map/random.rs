@@ -37,6 +37,7 @@ pub fn set(options: &options::Random, index: u64) -> Vec<Member> {
             draw.spread(500.0, common.rate_max_kbps().min(1_000_000) as f64) as u64,
             draw.spread(1_000.0, 300_000.0) as u64,
         );
+        // Drawn in any case, so that all else is the same.
         if draw.is_one_in(3) | options.lossy {
             // Rounded to what is printed: to a hundredth of a percent.
             let mean = (draw.spread(0.001, 0.1) * 1e4) as u64 as f64 / 1e4;

@@ -31,10 +31,6 @@ pub struct Losses {
 /// Mean delay of a flow by head-of-line blocking: `begun_ppm` losses begin in a frame, the member carries `rate`
 /// \[bit/s\], and a loss is repaired after `repair`.
 pub fn blocking(begun_ppm: u32, rate: u64, repair: Duration) -> Duration {
-    // It is asked for each packet, of every member.
-    if begun_ppm == 0 {
-        return Duration::ZERO;
-    }
     let frames = (u128::from(rate) * u128::from(repair.as_nanos()) / (8_000_000_000 * u128::from(FULL))) as u64;
     let is_open = ONE - power(ONE - u64::from(begun_ppm).min(ONE), frames.max(1));
     Duration::from_nanos((u128::from(repair.as_nanos()) * u128::from(is_open) / u128::from(ONE)) as u64)
