@@ -297,7 +297,14 @@ fn a_client_that_changes_its_address_keeps_its_connections() {
     let said: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
     assert!(done.status.success(), "{said}\n{}", net.logs());
     let last = said["intervals"].as_array().unwrap().last().unwrap().clone();
-    assert!(last["sum"]["bytes"].as_u64().unwrap() > 0, "{said}");
+    let state = |host| net.status(host).map_or_else(|| "no status".to_owned(), |status| status.to_string());
+    assert!(
+        last["sum"]["bytes"].as_u64().unwrap() > 0,
+        "{said}\nnear {}\nfar {}\n{}",
+        state("near"),
+        state("far"),
+        net.logs()
+    );
 }
 
 #[test]

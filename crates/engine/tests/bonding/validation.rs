@@ -220,6 +220,43 @@ fn another_address_is_measured_again_and_works() {
     assert!(with[8] > 70, "{with:?}");
 }
 
+/// Packets of the last half second that have come, of 500: the only member begins, or its place is another, and in the
+/// `late_ms` after that whatever its host sends leaves late.
+fn late_at_first(has_moved: bool, late_ms: usize) -> usize {
+    let ms = Duration::from_millis(1);
+    let mut world = World::new(usual(), &[Way::new(100, Duration::from_micros(200), 0)], 3);
+    let run = |world: &mut World, count: usize, late: usize| {
+        for tick in 0..count {
+            world.give(0, 60, 0, TrafficClass::Bulk);
+            world.give(1, 1_400, 0, TrafficClass::Bulk);
+            let since = world.now;
+            world.run(ms);
+            if tick < late {
+                world.step(0, Some(BondInput::Late { since, until: since + ms }));
+            }
+        }
+        world.delivered[0].len()
+    };
+    if has_moved {
+        run(&mut world, 500, 0);
+        world.step(0, Some(BondInput::MemberMoved { member: A, moved: unknown(false) }));
+    }
+    let before = run(&mut world, 500, late_ms);
+    run(&mut world, 500, 0) - before
+}
+
+#[test]
+fn a_new_path_works_however_long_its_host_is_late() {
+    let cases = (0..400).step_by(5).flat_map(|late_ms| [(false, late_ms), (true, late_ms)]);
+    let came = cases.map(|(has_moved, late_ms)| (has_moved, late_ms, late_at_first(has_moved, late_ms)));
+    let failed: Vec<_> = came.filter(|(_, _, came)| *came < 480).collect();
+    assert_eq!(
+        failed,
+        [],
+        "whether it has moved, the time for which the host was late [ms], and the packets that came"
+    );
+}
+
 #[test]
 fn a_first_member_that_has_to_be_validated_begins_as_soon() {
     let first = |has_validation: bool| {

@@ -1,25 +1,26 @@
 //! One member as its sender sees it: its path, the frames on it, and whether it works.
 //!
 //! ```text
-//!            a frame came                     silent with frames on the way
+//!        its delay is known                  silent with frames on the way
 //!  Probing ----------------> Active <-----------------------------------------> Suspected
 //!                              |              a frame came                          |
 //!                              +---- the quota is used up ----> Exhausted <---------+
 //! ```
 //!
 //! A member that falls silent is suspected: its packets are retransmitted elsewhere at once, and it gets only probes
-//! until one is answered.
+//! until one is answered. An answer that tells no delay is not enough: packets go where they arrive first. It tells
+//! none if the probe left before the path became another.
 
 use super::code::{self, Plan};
 use super::config::MemberConfig;
 use super::filter::Least;
 use super::frame::{FULL, HEADER_LEN, PATH_LEN};
 use super::group::Groups;
-use super::path::Path;
+use super::path::{Arrival, Path};
 use super::plpmtu::Plpmtu;
 use super::sent_frames::{Content, SentFrames};
 use super::status::{MemberState, MemberStatus};
-use super::train::Trains;
+use super::train::{Shown, Trains};
 use super::validation::Validation;
 use crate::trunk::Member;
 use airbraid_units::metric::Millionths;
@@ -302,7 +303,7 @@ impl MemberEnd {
         let first = self.sent_frames.next();
         let frames = self.trains.on_sent(now, first, self.patience()).unwrap_or(0);
         if frames > 0 {
-            self.path.on_train_sent(first.plus(frames + 1));
+            self.path.skip_rates(first.plus(frames + 1));
         }
         frames
     }
@@ -344,19 +345,41 @@ impl MemberEnd {
 
     /// A newer frame is known to have come.
     pub fn on_heard(&mut self, now: Instant) {
-        let is_silent = matches!(self.state, MemberState::Probing | MemberState::Suspected);
-        if is_silent && !self.validation.has_failed() {
+        if self.is_waiting() {
             if now.saturating_since(self.heard_at) > FORGOTTEN {
                 self.path = Path::new(self.config.rate_cap.map(BitRate::as_bps));
             }
             if !self.path.is_measured() {
                 self.trains.begin(now);
             }
-            self.state = MemberState::Active;
             self.path.resume(now);
         }
         self.heard_at = now;
         self.questions = 0;
+        self.begin_to_work();
+    }
+
+    /// Feedback tells of a newer frame: measures the path.
+    pub fn on_arrival(&mut self, now: Instant, arrival: &Arrival) {
+        self.path.on_arrival(now, arrival);
+        match self.trains.on_arrival(now, arrival) {
+            Some(Shown::Rate(rate)) => self.path.on_train(now, rate),
+            Some(Shown::AtLeast(rate)) => self.path.on_bound(rate),
+            None => {}
+        }
+        self.begin_to_work();
+    }
+
+    /// Whether it is used as soon as it answers.
+    fn is_waiting(&self) -> bool {
+        matches!(self.state, MemberState::Probing | MemberState::Suspected) && !self.validation.has_failed()
+    }
+
+    /// It has answered: it works if its delay is known.
+    fn begin_to_work(&mut self) {
+        if self.is_waiting() && self.path.delay().least_us().is_some() {
+            self.state = MemberState::Active;
+        }
     }
 
     /// Pauses it: the host could not send.
@@ -366,8 +389,12 @@ impl MemberEnd {
 
     /// Frames that were to leave since `since` have left by `until`.
     pub fn on_late(&mut self, since: Instant, until: Instant) {
-        if self.sent_frames.put_off(since, until) {
-            self.path.on_late(since, until, self.sent_frames.next());
+        let next = self.sent_frames.next();
+        if self.path.delay().least_us().is_none() {
+            // A delay that is too long is better than none on a host that is always late: the least one counts.
+            self.path.skip_rates(next);
+        } else if self.sent_frames.put_off(since, until) {
+            self.path.on_late(since, until, next);
         }
     }
 

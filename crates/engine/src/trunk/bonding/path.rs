@@ -219,8 +219,9 @@ impl Path {
     pub const fn looked_at(&self) -> Instant {
         self.looked_at
     }
-    /// A packet train leaves: frames before `next`, the first one behind it, tell its rate and not the traffic's.
-    pub const fn on_train_sent(&mut self, next: SeqNum) {
+    /// Frames before `next` tell nothing of the rate: they are a packet train, which is measured by itself, or left
+    /// late.
+    pub const fn skip_rates(&mut self, next: SeqNum) {
         self.mark = None;
         self.telling = Some(next);
     }
@@ -419,8 +420,7 @@ impl Path {
 
     /// The frames before `next` that were to leave since `since` have left by `until`.
     pub fn on_late(&mut self, since: Instant, until: Instant, next: SeqNum) {
-        self.mark = None;
-        self.telling = Some(next);
+        self.skip_rates(next);
         self.on_time = Some(next);
         self.served = self.served.max(since).saturating_add(until.saturating_since(since));
         self.last.0 = self.last.0.max(until);

@@ -15,11 +15,23 @@ fn member(config: MemberConfig) -> MemberEnd {
     MemberEnd::new(Instant::ZERO, Member(0), config, SeqNum(1))
 }
 
-/// A member that works, and of which nothing is known.
-fn active() -> MemberEnd {
+/// A member that has answered, and whose delay is not known.
+fn heard() -> MemberEnd {
     let mut end = member(MemberConfig::default());
     end.on_heard(Instant::ZERO);
     end
+}
+
+/// A member with a round trip of 80 ms, and a deviation of 40 ms as one sample has: it works.
+fn answered(mut end: MemberEnd) -> MemberEnd {
+    end.on_heard(Instant::ZERO);
+    end.on_arrival(at(80), &arrival(0, 0, 80, 0));
+    end
+}
+
+/// A member that works, and whose rate is not known.
+fn active() -> MemberEnd {
+    answered(member(MemberConfig::default()))
 }
 
 /// Feedback that tells at once of a frame that took `delay_ms`.
@@ -31,10 +43,10 @@ fn arrival(number: u32, sent_ms: u64, delay_ms: u64, came: u64) -> Arrival {
 
 /// A member of 8 Mbit/s with a round trip of 80 ms, and a deviation of 40 ms as one sample has.
 fn measured() -> MemberEnd {
-    let mut end = active();
+    let mut end = heard();
     end.path.on_train(Instant::ZERO, BYTE_A_US);
     end.trains = Trains::new();
-    end.path.on_arrival(at(80), &arrival(1, 0, 80, 0));
+    end.on_arrival(at(80), &arrival(1, 0, 80, 0));
     end
 }
 
@@ -52,10 +64,8 @@ fn a_frame_is_late_ten_milliseconds_and_four_deviations_after_it_was_due() {
     // 84 ms: a deviation of 1 ms.
     end.path.on_arrival(at(184), &arrival(2, 100, 84, 0));
     assert_eq!(end.late_us(), 14_000);
-    let mut end = active();
-    assert_eq!(end.late_us(), 30_000, "the queue that the search of the rate fills is unknown");
-    end.path.on_arrival(at(80), &arrival(1, 0, 80, 0));
-    assert_eq!(end.late_us(), 30_000 + 20_000, "and a quarter of a round trip");
+    assert_eq!(heard().late_us(), 30_000, "the queue that the search of the rate fills is unknown");
+    assert_eq!(active().late_us(), 30_000 + 20_000, "and a quarter of a round trip");
 }
 
 #[test]
@@ -68,7 +78,7 @@ fn frames_that_come_late_make_it_tolerate_their_lateness_up_to_a_round_trip() {
     assert_eq!((end.tolerance(), end.counted.spurious), (MS * 13, 2), "later than what was tolerated");
     end.on_spurious(at(100), MS * 200);
     assert_eq!((end.tolerance(), end.counted.spurious), (MS * 80, 3));
-    let mut end = active();
+    let mut end = heard();
     end.on_spurious(at(100), MS * 200);
     assert_eq!(end.tolerance(), MS * 200, "no round trip is known");
 }
@@ -95,7 +105,7 @@ fn four_missing_frames_are_suspicious_or_seven_mean_bursts() {
 
 #[test]
 fn the_fate_of_a_lost_frame_is_remembered_for_two_round_trips_and_the_longest_gap_of_probes() {
-    assert_eq!(active().memory(), MS * 250);
+    assert_eq!(heard().memory(), MS * 250);
     assert_eq!(measured().memory(), MS * 410);
 }
 
@@ -142,11 +152,10 @@ fn symbols_take_their_part_of_the_rate_and_leave_no_losses_to_copies() {
 fn only_a_measured_member_without_a_quota_is_coded() {
     let lossy = |quota: Option<Bytes>, rate: Option<u64>| {
         let mut end = member(MemberConfig { quota, ..MemberConfig::default() });
-        end.on_heard(Instant::ZERO);
         if let Some(rate) = rate {
             end.path.on_train(Instant::ZERO, rate);
         }
-        end.path.on_arrival(at(200), &arrival(1, 0, 200, 0));
+        end.on_arrival(at(200), &arrival(1, 0, 200, 0));
         for number in 1..=256 {
             end.path.on_fate(SeqNum(number), at(1), number % 20 == 0, true);
         }
@@ -184,6 +193,40 @@ fn an_unknown_member_is_probed_at_growing_gaps_up_to_a_quarter_of_a_second() {
 }
 
 #[test]
+fn a_member_whose_answer_tells_no_delay_is_probed_on() {
+    let mut end = member(MemberConfig::default());
+    send(&mut end, Instant::ZERO, 1);
+    // It goes another way from here on.
+    end.path.begin_with(end.sent_frames.next());
+    end.begin(at(10));
+    end.on_question(at(10));
+    end.on_heard(at(20));
+    end.on_arrival(at(20), &arrival(1, 0, 10, 0));
+    assert_eq!((end.state, end.question_at()), (MemberState::Probing, Some((at(35), "tunnel.probe"))));
+    send(&mut end, at(35), 1);
+    end.on_heard(at(50));
+    end.on_arrival(at(50), &arrival(2, 35, 15, 0));
+    assert_eq!(end.state, MemberState::Active);
+}
+
+#[test]
+fn a_late_host_learns_its_first_delay_too_long_and_later_ones_not_from_late_frames() {
+    let mut end = member(MemberConfig::default());
+    send(&mut end, Instant::ZERO, 1);
+    end.on_late(Instant::ZERO, at(8));
+    end.on_heard(at(20));
+    end.on_arrival(at(20), &arrival(1, 0, 18, 0));
+    assert_eq!((end.state, end.path.delay().least_us()), (MemberState::Active, Some(18_000)));
+    send(&mut end, at(30), 1);
+    end.on_late(at(30), at(38));
+    end.on_arrival(at(50), &arrival(2, 38, 2, 0));
+    assert_eq!(end.path.delay().least_us(), Some(18_000), "it may have left before that");
+    send(&mut end, at(60), 1);
+    end.on_arrival(at(75), &arrival(3, 60, 10, 0));
+    assert_eq!(end.path.delay().least_us(), Some(10_000));
+}
+
+#[test]
 fn a_member_is_asked_when_its_oldest_frame_has_no_answer_after_the_longest_usual_time() {
     let mut end = measured();
     end.on_heard(at(90));
@@ -196,8 +239,8 @@ fn a_member_is_asked_when_its_oldest_frame_has_no_answer_after_the_longest_usual
     assert_eq!(end.question_at(), Some((at(383 + 263), "tunnel.silence")));
     let mut end = active();
     send(&mut end, at(100), 1);
-    // 250 ms, 20 ms of feedback, and two full frames at 50 kbit/s.
-    assert_eq!(end.question_at(), Some((at(100 + 750), "tunnel.silence")));
+    // The same, and two full frames at 50 kbit/s.
+    assert_eq!(end.question_at(), Some((at(100 + 740), "tunnel.silence")));
 }
 
 #[test]
@@ -246,6 +289,8 @@ fn after_a_minute_of_silence_a_member_is_measured_from_the_beginning() {
         end.on_heard(at(100));
         end.suspect(at(1_000));
         end.on_heard(at(100 + silence));
+        end.on_arrival(at(100 + silence), &arrival(9, silence, 100, 0));
+        assert_eq!(end.state, MemberState::Active);
         assert_eq!((end.path.has_estimate(), end.train_at().is_none()), (is_known, is_known), "{silence} ms");
     }
     let cap = Some(BitRate::from_bps(100_000));
@@ -320,8 +365,7 @@ fn the_next_step_of_a_validation_is_a_challenge_that_is_allowed_or_its_end() {
 
 #[test]
 fn a_quota_counts_both_directions_and_holds_until_it_is_set_again() {
-    let mut end = member(MemberConfig { quota: Some(Bytes::new(5_000)), ..MemberConfig::default() });
-    end.on_heard(Instant::ZERO);
+    let mut end = answered(member(MemberConfig { quota: Some(Bytes::new(5_000)), ..MemberConfig::default() }));
     end.counted.received_bytes = Bytes::new(1_001);
     send(&mut end, at(100), 3);
     assert_eq!(end.state, MemberState::Active);
@@ -335,8 +379,7 @@ fn a_quota_counts_both_directions_and_holds_until_it_is_set_again() {
 #[test]
 fn packets_that_wait_measure_a_member_again_unless_it_has_a_quota() {
     for (quota, train_at) in [(None, Some(at(5_000))), (Some(Bytes::new(1 << 40)), None)] {
-        let mut end = member(MemberConfig { quota, ..MemberConfig::default() });
-        end.on_heard(Instant::ZERO);
+        let mut end = answered(member(MemberConfig { quota, ..MemberConfig::default() }));
         end.path.on_train(at(1), BYTE_A_US);
         end.trains = Trains::new();
         end.doubt(at(5_000));
@@ -356,7 +399,7 @@ fn a_member_is_being_probed_until_a_train_has_shown_anything() {
 #[test]
 fn a_train_whose_end_is_lost_tells_by_its_begin_when_it_is_due_again() {
     let mut end = active();
-    assert_eq!((end.on_train(at(10)), end.train_at()), (4, Some(at(10 + 750))));
+    assert_eq!((end.on_train(at(10)), end.train_at()), (4, Some(at(10 + 740))));
     // Two gaps of 1200 byte in 2.4 ms each, and nothing behind.
     for (number, came) in [(1, 1_200), (2, 2_400), (3, 3_600)] {
         let mut news = arrival(number, 10, 50, came);
@@ -384,7 +427,7 @@ fn frames_have_numbers_in_a_row_and_a_member_begins_to_be_busy_once() {
 
 #[test]
 fn a_status_shows_no_rate_that_nothing_has_measured() {
-    let status = active().status();
+    let status = heard().status();
     assert_eq!((status.rate, status.rtt, status.rtt_min), (BitRate::default(), Duration::ZERO, Duration::ZERO));
     let mut end = measured();
     end.path.on_arrival(at(183), &arrival(2, 100, 83, 0));
@@ -408,14 +451,11 @@ fn a_packet_is_shorter_than_the_paths_limit_by_the_headers() {
 #[test]
 fn a_train_waits_until_it_is_known_what_the_path_carries() {
     let config = MemberConfig { mtu: Some(Bytes::new(1_500)), ..MemberConfig::default() };
-    let mut end = MemberEnd::new(Instant::ZERO, Member(0), config, SeqNum(0));
-    end.on_heard(Instant::ZERO);
+    let mut end = answered(member(config));
     assert_eq!(end.train_at(), None, "frames of what every path carries would tell of half the rate");
     let _ = end.plpmtu.take_due(Instant::ZERO, true);
     end.plpmtu.on_came(Instant::ZERO, Instant::ZERO, 1_200);
     assert_eq!(end.train_at(), Some(Instant::ZERO));
     // Without a limit nothing is to be found out.
-    let mut end = MemberEnd::new(Instant::ZERO, Member(0), MemberConfig::default(), SeqNum(0));
-    end.on_heard(Instant::ZERO);
-    assert_eq!(end.train_at(), Some(Instant::ZERO));
+    assert_eq!(active().train_at(), Some(Instant::ZERO));
 }

@@ -289,7 +289,7 @@ fn a_searched_rate_is_known_when_the_links_queue_is_long_however_it_was_sent() {
 fn frames_of_a_train_and_before_it_tell_nothing_of_the_traffics_rate() {
     let mut path = measured(BYTE_A_US);
     hear(&mut path, Came::new(1, 0, 5_000, 0));
-    path.on_train_sent(SeqNum(20));
+    path.skip_rates(SeqNum(20));
     hear(&mut path, Came::new(19, 10_000, 15_000, 60_000));
     assert_eq!(path.rate(), BYTE_A_US);
     hear(&mut path, Came::new(20, 20_000, 25_000, 90_000));

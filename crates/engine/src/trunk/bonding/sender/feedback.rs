@@ -11,7 +11,6 @@ use crate::trunk::bonding::frame::{Feedback, Report};
 use crate::trunk::bonding::group::News;
 use crate::trunk::bonding::path::{Arrival, RateMark};
 use crate::trunk::bonding::sent_frames::{Content, SentFate, SentFrame};
-use crate::trunk::bonding::train::Shown;
 use airbraid_units::{Duration, Instant, SeqNum};
 
 /// An age that is too long to say \[us\]: 24 bits of the wire format.
@@ -102,12 +101,7 @@ impl<P: Coded> BondSender<P> {
         let first = first.map(|sent| mark(number, received_us.wrapping_sub(report.span_us), sent));
         let newest = mark(report.newest, received_us, sent);
         let arrival = Arrival { newest, first, age_us: Some(report.age_us), offset_us, waited_since };
-        end.path.on_arrival(now, &arrival);
-        match end.trains.on_arrival(now, &arrival) {
-            Some(Shown::Rate(rate)) => end.path.on_train(now, rate),
-            Some(Shown::AtLeast(rate)) => end.path.on_bound(rate),
-            None => {}
-        }
+        end.on_arrival(now, &arrival);
     }
 
     /// Settles the packets that have arrived.
