@@ -12,6 +12,7 @@ mod memory;
 mod path_mtu;
 mod policy;
 mod properties;
+mod recovery;
 mod services;
 mod soak;
 mod transcripts;

@@ -2,7 +2,7 @@
 
 use airbraid_engine::trunk::bonding::{
     Bond, BondConfig, BondDropReason, BondInput, BondOutput, BondPolicy, BondResequencer, Coded, FlowSeq, Frame,
-    MemberConfig, ReceivedFrame, Services, Source,
+    MemberConfig, Moved, ReceivedFrame, Services, Source,
 };
 use airbraid_engine::trunk::{LateMode, Member};
 use airbraid_engine::{Packet, Share, Stream, TrafficClass, step};
@@ -166,6 +166,8 @@ pub struct World {
     /// By end: members whose place was validated, and those whose was not.
     pub validated: [Vec<Member>; 2],
     pub not_validated: [Vec<Member>; 2],
+    /// Members whose next frame comes to the first end from another place.
+    pub moves: BTreeMap<Member, Moved>,
     /// The service of packets that are given.
     pub service: u8,
     /// The services that members which are added may carry.
@@ -219,6 +221,7 @@ impl World {
             swallowed: [[0; 2]; 2],
             validated: [vec![], vec![]],
             not_validated: [vec![], vec![]],
+            moves: BTreeMap::new(),
             service: 0,
             services: vec![Services::ALL; ways.len()],
             carried: BTreeMap::new(),
@@ -410,6 +413,11 @@ impl World {
                 }
                 Some(Event::Arrive(end, came)) => {
                     self.symbols[end] += u64::from(matches!(came.frame, Frame::Repair { .. }));
+                    if end == 0
+                        && let Some(moved) = self.moves.remove(&came.member)
+                    {
+                        self.step(end, Some(BondInput::MemberMoved { member: came.member, moved }));
+                    }
                     self.step(end, Some(BondInput::Frames(vec![came])));
                 }
                 None => {}

@@ -236,6 +236,8 @@ impl Path {
         self.rate = rate.clamp(RATE_MIN, RATE_MAX);
         self.stretched = [self.rate; 3];
         self.looked_at = now;
+        // The train was reckoned at the rate before: at one much too small, seconds.
+        self.release = self.release.min(now);
         if self.phase == Phase::Startup {
             self.measured_at = now;
             self.phase = Phase::Cruise;

@@ -298,6 +298,18 @@ fn frames_of_a_train_and_before_it_tell_nothing_of_the_traffics_rate() {
 }
 
 #[test]
+fn after_a_train_packets_do_not_wait_for_what_it_was_believed_to_take() {
+    // Held to be slower than any link, as after a train among losses.
+    let mut path = measured(6_000);
+    for _ in 0..4 {
+        path.on_sent(at(0), FULL, Duration::ZERO);
+    }
+    assert!(path.release() > at(2_900_000), "at the least rate, of 16 kbit/s");
+    path.on_train(at(50_000), BYTE_A_US);
+    assert_eq!(path.release(), at(50_000));
+}
+
+#[test]
 fn frames_of_a_host_that_was_late_tell_nothing_of_the_path() {
     let mut path = measured(FRAME_IN_10_MS);
     path.on_sent(at(0), FULL, Duration::ZERO);
