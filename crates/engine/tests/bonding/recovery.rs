@@ -26,7 +26,7 @@ enum Trouble {
     Back {
         member: usize,
     },
-    /// What a host sends in so many milliseconds leaves late; packets come meanwhile.
+    /// A time in which all that a host sends leaves late; packets come meanwhile.
     Late {
         end: usize,
         ms: u8,
