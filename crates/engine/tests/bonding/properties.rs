@@ -21,20 +21,24 @@ pub enum Step {
 
 pub const MEMBERS: usize = 3;
 
-pub fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
+/// A step with one of these members.
+pub fn step(members: usize) -> impl Strategy<Value = Step> {
+    prop_oneof![
         4 => (0..2usize, 1..60u8, 40..1_400u16, 0..4u8, prop::bool::weighted(0.1)).prop_map(
             |(end, count, len, bucket, is_voice)| Step::Packets { end, count, len, bucket, is_voice }
         ),
         4 => (1..400u16).prop_map(|ms| Step::Wait { ms }),
-        1 => (0..MEMBERS, 0..500u32).prop_map(|(member, loss)| Step::Loss { member, loss }),
-        2 => (0..MEMBERS, 0..2usize, any::<bool>()).prop_map(|(member, end, is_up)| Step::Up { member, end, is_up }),
-        1 => (0..MEMBERS, 0..2usize).prop_map(|(member, end)| Step::Remove { member, end }),
-        1 => (0..MEMBERS).prop_map(|member| Step::Add { member }),
-        1 => (0..MEMBERS, 1..100u64, 1..150u64)
+        1 => (0..members, 0..500u32).prop_map(|(member, loss)| Step::Loss { member, loss }),
+        2 => (0..members, 0..2usize, any::<bool>()).prop_map(|(member, end, is_up)| Step::Up { member, end, is_up }),
+        1 => (0..members, 0..2usize).prop_map(|(member, end)| Step::Remove { member, end }),
+        1 => (0..members).prop_map(|member| Step::Add { member }),
+        1 => (0..members, 1..100u64, 1..150u64)
             .prop_map(|(member, mbps, delay_ms)| Step::Slow { member, mbps, delay_ms }),
-    ];
-    prop::collection::vec(step, 1..60)
+    ]
+}
+
+pub fn steps() -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec(step(MEMBERS), 1..60)
 }
 
 pub fn play(policy: BondPolicy, steps: &[Step], seed: u64) -> World {
@@ -94,15 +98,21 @@ pub fn play_on(world: &mut World, steps: &[Step]) {
     }
 }
 
-/// Everything works again, and there is time.
-pub fn heal(world: &mut World) {
-    for member in 0..MEMBERS {
+/// Everything works again.
+pub fn mend(world: &mut World, members: usize) {
+    world.refuses = None;
+    for member in 0..members {
         world.add(member);
         for end in 0..2 {
             world.ways[end][member].is_up = true;
             world.ways[end][member].loss = 0;
         }
     }
+}
+
+/// Everything works again, and there is time.
+pub fn heal(world: &mut World) {
+    mend(world, MEMBERS);
     world.run(Duration::from_secs(60));
 }
 

@@ -3,7 +3,7 @@
 //! Troubles come in any order, and several at a time: links that lose, die or become slower, members that go or are at
 //! another place, hosts that sleep, are late or cannot send.
 
-use crate::properties::{Step, play_on};
+use crate::properties::{Step, mend, play_on, step};
 use crate::world::{Way, World, usual};
 use airbraid_engine::TrafficClass;
 use airbraid_engine::trunk::Member;
@@ -41,20 +41,8 @@ enum Trouble {
 }
 
 fn troubles(members: usize) -> impl Strategy<Value = Vec<Trouble>> {
-    let link = prop_oneof![
-        4 => (0..2usize, 1..60u8, 40..1_400u16, 0..4u8).prop_map(
-            |(end, count, len, bucket)| Step::Packets { end, count, len, bucket, is_voice: false }
-        ),
-        4 => (1..400u16).prop_map(|ms| Step::Wait { ms }),
-        1 => (0..members, 0..500u32).prop_map(|(member, loss)| Step::Loss { member, loss }),
-        2 => (0..members, 0..2usize, any::<bool>()).prop_map(|(member, end, is_up)| Step::Up { member, end, is_up }),
-        1 => (0..members, 0..2usize).prop_map(|(member, end)| Step::Remove { member, end }),
-        1 => (0..members).prop_map(|member| Step::Add { member }),
-        1 => (0..members, 1..100u64, 1..150u64)
-            .prop_map(|(member, mbps, delay_ms)| Step::Slow { member, mbps, delay_ms }),
-    ];
     let one = prop_oneof![
-        8 => link.prop_map(Trouble::Link),
+        8 => step(members).prop_map(Trouble::Link),
         2 => (0..members, any::<bool>()).prop_map(|(member, is_rebinding)| Trouble::Move { member, is_rebinding }),
         1 => (0..members).prop_map(|member| Trouble::Back { member }),
         2 => (0..2usize, 1..250u8).prop_map(|(end, ms)| Trouble::Late { end, ms }),
@@ -105,14 +93,7 @@ fn recovers(members: usize, troubles: &[Trouble], seed: u64) -> Result<(), TestC
     let ways = [Way::new(5, ms(2), 0), Way::new(20, ms(15), 20), Way::new(2, ms(60), 100)];
     let mut world = World::new(usual(), &ways[..members], seed);
     play(&mut world, troubles);
-    world.refuses = None;
-    for member in 0..members {
-        world.add(member);
-        for end in 0..2 {
-            world.ways[end][member].is_up = true;
-            world.ways[end][member].loss = 0;
-        }
-    }
+    mend(&mut world, members);
     let end = world.now + HEALED;
     while world.now < end {
         world.run(ms(100));
