@@ -20,7 +20,9 @@ the machine: no emulator is needed. The kinds of trouble:
 """
 
 import argparse
+import os
 import random
+import shutil
 import signal
 import statistics
 import subprocess
@@ -68,6 +70,9 @@ class Site:
         self.chance = random.Random(options.seed)
         self.links = options.links
         self.hosts = Hosts(options.links)
+
+    def begin(self, options):
+        """Starts both daemons, and the datagrams."""
         # The second address of a network does not go with the first.
         self.hosts.exec(0, "sysctl", "-w", "net.ipv4.conf.all.promote_secondaries=1")
         self.program = options.airbraid
@@ -188,9 +193,16 @@ def main():
     parser.add_argument("--only", default=",".join(KINDS), help="kinds, with commas between")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
-    site = Site(options)
     took = {kind: [] for kind in options.only.split(",")}
+    if strange := sorted(took.keys() - set(KINDS)):
+        parser.error(f"there is no trouble called {strange[0]}; allowed: {', '.join(KINDS)}")
+    if missing := [tool for tool in ("ip", "ethtool", "nft", "iperf3", options.airbraid) if not shutil.which(tool)]:
+        parser.error(f"{missing[0]} is missing")
+    if os.geteuid() != 0:
+        parser.error("namespaces need root: sudo " + " ".join(sys.argv))
+    site = Site(options)
     try:
+        site.begin(options)
         time.sleep(1)
         for number in range(options.count):
             kind = site.chance.choice(list(took))
