@@ -1,10 +1,12 @@
 # airbraid: `make demo` shows what it does, `make test` checks that it is right.
 
 CARGO   ?= cargo
-RELEASE := target/release/airbraid
-CHECKED := target/checked/airbraid
-DEBUG   := target/debug/airbraid
-DEMO    := target/demo/airbraid
+# Where cargo builds.
+TARGET  := $(or $(CARGO_TARGET_DIR),target)
+RELEASE := $(TARGET)/release/airbraid
+CHECKED := $(TARGET)/checked/airbraid
+DEBUG   := $(TARGET)/debug/airbraid
+DEMO    := $(TARGET)/demo/airbraid
 # The same selection each time: nothing is built twice. The Python module has no tests of its own; its wheel has it.
 TESTS   := $(CARGO) test --workspace --exclude airbraid-py --locked
 OUT     := out

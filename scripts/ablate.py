@@ -4,6 +4,7 @@
     scripts/ablate.py                          every mechanism of scripts/ablations.toml
     scripts/ablate.py --only copies,symbols    those whose names contain one of these words
     scripts/ablate.py --draw 7                 other members, rates, delays and losses
+    scripts/ablate.py --together               all of them off at once: two may do the same work
     scripts/ablate.py --check                  whether the code of each mechanism is still where the list has it
 
 All mechanisms are switches of one copy of the tree (out/ablate/tree), which is built once. Finished runs are kept, so a
@@ -36,20 +37,51 @@ TABLES = [
     "many --sets 3 --rates-up-to 20 --seconds 20 --by 0",
     "rates --members 8 --rates-up-to 60 --by 0",
 ]
-# The columns that are compared: heading, their names in the tables, whether by ratio, whether less is better.
+# Both ends of the bond wake late.
+LATE_TABLES = [
+    "random --sets 8 --cc cubic,bbr --rates-up-to 30 --seconds 30 --by 0",
+    "short --lossy --sets 8 --rates-up-to 60 --size-up-to 1000 --by 1",
+]
+LATE = "late: "
+# The columns that are compared: heading, their names in the tables, whether by ratio, whether less is better, whether
+# hosts wake late.
 VALUES = [
-    ("share of the sum", ["of the sum"], False, False),
-    ("completion", ["completion [s]"], True, True),
-    ("stream's delay, 99 %", ["delay, 99 % [ms]"], True, True),
-    ("longest gap, s", ["longest gap [s]", "longest gap of a flow [s]"], False, True),
-    ("ping, ms", ["ping above idle, median [ms]"], False, True),
-    ("rate known after, s", ["known after [s]"], False, True),
+    ("share of the sum", ["of the sum"], False, False, False),
+    ("completion", ["completion [s]"], True, True, False),
+    ("stream's delay, 99 %", ["delay, 99 % [ms]"], True, True, False),
+    ("longest gap, s", ["longest gap [s]", "longest gap of a flow [s]"], False, True, False),
+    ("ping, ms", ["ping above idle, median [ms]"], False, True, False),
+    ("rate known after, s", ["known after [s]"], False, True, False),
+    ("late hosts: share", ["of the sum"], False, False, True),
+    ("late hosts: completion", ["completion [s]"], True, True, True),
 ]
 SWITCH = """
 /// Whether the mechanism of this number is switched off.
 pub fn is_off(number: u32) -> bool {
-    static OFF: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
-    *OFF.get_or_init(|| std::env::var("AIRBRAID_OFF").map_or(0, |text| text.parse().unwrap_or(0))) == number
+    static OFF: std::sync::OnceLock<Vec<bool>> = std::sync::OnceLock::new();
+    let off = OFF.get_or_init(|| {
+        let mut off = vec![false; 256];
+        let numbers = std::env::var("AIRBRAID_OFF").unwrap_or_default();
+        numbers.split(',').filter_map(|number| number.parse::<usize>().ok()).for_each(|number| off[number] = true);
+        off
+    });
+    off[number as usize]
+}
+"""
+# A host that wakes late: at ticks of 4 ms (a clock of 250 Hz), and where 30 ms of each half second are another's.
+HOST = "crates/sim/src/world/host.rs"
+HOST_CODE = "let wake = step(machine, *now, input, |output| pending.push_back(work(output)));"
+HOST_LATE = """
+        let wake = wake.map(|wake| if matches!(id, MachineId::LinkTrunk(_)) { wakes_late(wake) } else { wake });"""
+WAKES_LATE = """
+fn wakes_late(mut wake: airbraid_engine::Wake) -> airbraid_engine::Wake {
+    static LATE: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    if *LATE.get_or_init(|| std::env::var_os("AIRBRAID_LATE").is_some()) {
+        let ns = wake.at.as_nanos();
+        let ns = if ns % 500_000_000 < 30_000_000 { ns - ns % 500_000_000 + 30_000_000 } else { ns };
+        wake.at = airbraid_units::Instant::from_nanos(ns.div_ceil(4_000_000) * 4_000_000);
+    }
+    wake
 }
 """
 
@@ -60,6 +92,8 @@ def mechanisms():
 
 def switched():
     """The files of the bond with a switch for each mechanism: {name: text}."""
+    if (ROOT / HOST).read_text(encoding="utf-8").count(HOST_CODE) != 1:
+        sys.exit(f"scripts/ablate.py: not once in {HOST}: {HOST_CODE}")
     texts = {}
     for number, mechanism in enumerate(mechanisms(), 1):
         for edit in mechanism["edits"]:
@@ -86,6 +120,8 @@ def write_tree(tree):
         (tree / name).write_text(text, encoding="utf-8")
     with (tree / BONDING / "mod.rs").open("a", encoding="utf-8") as file:
         file.write(SWITCH)
+    host = (tree / HOST).read_text(encoding="utf-8")
+    (tree / HOST).write_text(host.replace(HOST_CODE, HOST_CODE + HOST_LATE) + WAKES_LATE, encoding="utf-8")
 
 
 def build(folder):
@@ -112,21 +148,24 @@ def rows_of(text):
     return values
 
 
-def measure(binary, folder, number, draw):
-    """The values of all tables with a mechanism switched off: {(table, row, column): value}."""
+def measure(binary, folder, numbers, draw):
+    """The values of all tables with mechanisms switched off: {(table, row, column): value}."""
+    off = ",".join(map(str, numbers)) or "0"
     values = {}
-    for table in TABLES:
-        command = [binary, *table.split(), "--draw", str(draw), "--bond-only", "--all"]
-        command += ["--store", folder / f"store-{number}"]
-        environment = os.environ | {"AIRBRAID_OFF": str(number)}
+    for table in [*TABLES, *(LATE + table for table in LATE_TABLES)]:
+        is_late = table.startswith(LATE)
+        command = [binary, *table.removeprefix(LATE).split(), "--draw", str(draw), "--bond-only", "--all"]
+        command += ["--store", folder / f"store-{off}{'-late' if is_late else ''}"]
+        environment = os.environ | {"AIRBRAID_OFF": off} | ({"AIRBRAID_LATE": "1"} if is_late else {})
         output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
         values |= {(table, *key): value for key, value in rows_of(output).items()}
     return values
 
 
-def change(base, values, names, is_ratio):
+def change(base, values, names, is_ratio, is_late):
     """Mean of the change of columns, and its standard error."""
-    pairs = [(base[key], value) for key, value in values.items() if key[2] in names and key in base]
+    same = [key for key in values if key in base and key[2] in names and key[0].startswith(LATE) == is_late]
+    pairs = [(base[key], values[key]) for key in same]
     changes = [math.log(b / a) if is_ratio else b - a for a, b in pairs if not is_ratio or min(a, b) > 0]
     return statistics.mean(changes), statistics.stdev(changes) / math.sqrt(len(changes))
 
@@ -134,8 +173,8 @@ def change(base, values, names, is_ratio):
 def line(name, base, values):
     """The line of a mechanism: what it costs beyond two standard errors is bold, what it gains in italics."""
     cells = []
-    for _, names, is_ratio, is_cost in VALUES:
-        mean, error = change(base, values, names, is_ratio)
+    for _, names, is_ratio, is_cost, is_late in VALUES:
+        mean, error = change(base, values, names, is_ratio, is_late)
         text = f"{100 * mean:+.1f} ± {100 * error:.1f} %" if is_ratio else f"{mean:+.3f} ± {error:.3f}"
         worse = mean if is_cost else -mean
         mark = "**" if worse > 2 * error > 0 else "*" if worse < -2 * error < 0 else ""
@@ -147,6 +186,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="words of the names of mechanisms, with commas between")
     parser.add_argument("--draw", type=int, default=1, help="number of the draw of all tables")
+    parser.add_argument("--together", action="store_true", help="switch all of these off at once: one line")
     parser.add_argument("--state", type=Path, default=ROOT / "out/ablate", help="folder of the copy and of runs")
     parser.add_argument("--check", action="store_true", help="look for the code of each mechanism, and measure nothing")
     arguments = parser.parse_args()
@@ -159,16 +199,19 @@ def main():
         sys.exit(f"no mechanism has one of these words in its name: {', '.join(words)}")
     folder = arguments.state.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    binary = build(folder)
-    base = measure(binary, folder, 0, arguments.draw)
-    counts = collections.Counter(key[2] for key in base)
-    numbers = [sum(counts[name] for name in names) for _, names, _, _ in VALUES]
+    binary = folder / 'target/checked/examples/map' if os.environ.get('NOBUILD') else build(folder)
+    base = measure(binary, folder, [], arguments.draw)
+    counts = collections.Counter((key[2], key[0].startswith(LATE)) for key in base)
+    numbers = [sum(counts[name, is_late] for name in names) for _, names, _, _, is_late in VALUES]
     heads = [f"{head} ({number})" for (head, *_), number in zip(VALUES, numbers)]
     print("| switched off | " + " | ".join(heads) + " |")
     print("|---|" + "---|" * len(VALUES), flush=True)
-    for place, (number, mechanism) in enumerate(chosen, 1):
-        print(f"{place}/{len(chosen)} {mechanism['name']}", file=sys.stderr)
-        print(line(mechanism["name"], base, measure(binary, folder, number, arguments.draw)), flush=True)
+    rows = [([number], mechanism["name"]) for number, mechanism in chosen]
+    if arguments.together:
+        rows = [([number for number, _ in chosen], " + ".join(mechanism["name"] for _, mechanism in chosen))]
+    for place, (off, name) in enumerate(rows, 1):
+        print(f"{place}/{len(rows)} {name}", file=sys.stderr)
+        print(line(name, base, measure(binary, folder, off, arguments.draw)), flush=True)
 
 
 if __name__ == "__main__":

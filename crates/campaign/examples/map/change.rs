@@ -28,7 +28,7 @@ pub const COLUMNS: [Column; 6] = [
 ];
 
 /// The kinds of changes, with their names and what happens.
-const KINDS: [(&str, Kind); 7] = [
+const KINDS: [(&str, Kind); 8] = [
     ("swing", Kind::Swing),
     ("fourfold", Kind::Fourfold),
     ("fall", Kind::Fall),
@@ -36,6 +36,7 @@ const KINDS: [(&str, Kind); 7] = [
     ("removed", Kind::Removed),
     ("slowed", Kind::Slowed),
     ("queue", Kind::Queue),
+    ("hole", Kind::Hole),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +55,8 @@ enum Kind {
     Slowed,
     /// Both are as they were, with queues of 2 s.
     Queue,
+    /// The second is down for 5 s.
+    Hole,
 }
 
 /// Time of a change \[ms\]: the bond has had twenty seconds of traffic.
@@ -86,6 +89,7 @@ fn members(draw: &mut Draw, kind: Kind, rate_max_kbps: u64) -> Vec<Member> {
         }
         Kind::Queue => return members,
         Kind::Fall => vec![(0, rate), (CHANGES_MS, rate / 10), (CHANGES_MS + 5_000, rate)],
+        Kind::Hole => vec![(0, rate), (CHANGES_MS, 0), (CHANGES_MS + 5_000, rate)],
         Kind::Added => vec![(0, 0), (CHANGES_MS, rate)],
         Kind::Removed => vec![(0, rate), (CHANGES_MS, 0)],
         Kind::Slowed => vec![(0, rate), (CHANGES_MS, rate / 5)],

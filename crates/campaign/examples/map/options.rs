@@ -53,6 +53,9 @@ pub struct Random {
     /// Let each member lose, not a third of them
     #[arg(long)]
     pub lossy: bool,
+    /// Give all members of a set the rate and delay of its first
+    #[arg(long)]
+    pub equal: bool,
     /// Largest number of members of a set
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(2..=8))]
     pub members_up_to: u64,

@@ -27,7 +27,8 @@ pub const COLUMNS: [Column; 3] = [
 ];
 
 /// The set `index` of a draw: two to eight members, or fewer, of 0.5 Mbit/s to the largest rate and 1 to 300 ms, both
-/// uniform in their logarithms; a third of them, or all, lose 0.1 to 10 % in bursts of one to eight, a quarter swing.
+/// uniform in their logarithms, or all the same; a third of them, or all, lose 0.1 to 10 % in bursts of one to eight, a
+/// quarter swing.
 pub fn set(options: &options::Random, index: u64) -> Vec<Member> {
     let common = &options.common;
     let mut draw = Draw::new(common.draw(), index);
@@ -48,7 +49,14 @@ pub fn set(options: &options::Random, index: u64) -> Vec<Member> {
         }
         member
     };
-    (0..count).map(one).collect()
+    let mut members: Vec<Member> = (0..count).map(one).collect();
+    if options.equal {
+        let Member { rate_kbps, delay_us, .. } = members[0];
+        for member in &mut members {
+            (member.rate_kbps, member.delay_us) = (rate_kbps, delay_us);
+        }
+    }
+    members
 }
 
 /// The members of a set for a table.

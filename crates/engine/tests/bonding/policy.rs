@@ -172,26 +172,6 @@ fn a_short_packet_takes_the_near_link_however_narrow() {
     assert!((4..=6).contains(&narrow_and_wide(true)), "{} ms", narrow_and_wide(true));
 }
 
-/// Bytes of copies on a far link on which all trains are lost, beside a near one, in ten seconds of short packets that
-/// now and then wait for a moment.
-fn copies_to_find_out(gives_acknowledgements: bool) -> u64 {
-    let mut world = World::new(usual(), &[Way::new(20, MS * 6, 0), Way::new(10, MS * 140, 0)], 1);
-    (0..2).for_each(|end| world.ways[end][1].mtu = 1_000);
-    world.run(MS * 8_000);
-    world.gives_acknowledgements = gives_acknowledgements;
-    for _ in 0..2_000 {
-        (0..30).for_each(|_| world.give(0, 100, 0, TrafficClass::Bulk));
-        world.run(MS * 5);
-    }
-    world.ends[0].status().members[1].repeated_bytes.as_u64()
-}
-
-#[test]
-fn what_acknowledges_is_not_copied_to_find_out_what_a_far_link_carries() {
-    assert!(copies_to_find_out(false) > 10_000, "{}", copies_to_find_out(false));
-    assert_eq!(copies_to_find_out(true), 0);
-}
-
 /// A near link that loses much always has retransmissions waiting for it.
 #[test]
 fn retransmissions_leave_the_far_link_to_others() {

@@ -12,8 +12,6 @@ pub const PACKET: u64 = 1_514;
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Multiple of the target from which on a delay is acted on at once, chosen: slow start would double it again.
 const MUCH: u64 = 3;
-/// Intervals after which a flow is told to slow down as if for the first time (RFC 8289, section 5.5).
-const RECENT: u64 = 16;
 
 /// The delays that a flow may have.
 #[derive(Clone, Copy, Debug)]
@@ -44,12 +42,10 @@ pub struct Control {
     above_at: Option<Instant>,
     /// Whether the flow is being told to slow down.
     pub is_telling: bool,
-    /// Time of the next drop or mark, or of that which would have come next.
+    /// Time of the next drop or mark.
     next_at: Instant,
     /// Drops or marks of this row.
     count: u32,
-    /// The value of `count` when the row began.
-    began_with: u32,
     /// Number of packets to drop or mark.
     pub due: u32,
 }
@@ -83,11 +79,7 @@ impl Control {
     fn begin(&mut self, now: Instant, waited: Duration, interval: Duration) {
         self.above_at = Some(now);
         self.is_telling = true;
-        // Drops begin as often as was needed the last time, if that was not long ago.
-        let needed = self.count - self.began_with;
-        let is_recent = now.saturating_since(self.next_at) < interval * RECENT;
-        self.count = if is_recent { needed.max(1) } else { 1 };
-        self.began_with = self.count;
+        self.count = 1;
         self.suffer(now, waited, interval);
     }
 
@@ -133,15 +125,11 @@ mod tests {
         assert_eq!([259_999, 260_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
         assert_eq!([390_700, 390_720].map(|us| due(us, TARGET, 10_000)), [0, 1], "70.7 ms later");
         assert_eq!([508_400, 508_600].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms later");
-        // It ends with the delay, or where no more than one packet waits. The next row begins with the three that
-        // followed the first of this one.
+        // It ends with the delay, or where no more than one packet waits. The next row begins as the first.
         assert_eq!(due(509_000, TARGET - Duration::from_micros(1), 10_000), 0);
         assert_eq!([580_000, 679_999, 680_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
-        assert_eq!([797_700, 797_900].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms later");
-        assert_eq!([820_000, 900_000, 999_999].map(|us| due(us, TARGET, 1_514)), [0, 0, 0]);
-        // After 16 intervals all is forgotten: the next row begins with one.
-        assert_eq!([2_600_000, 2_700_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
-        assert_eq!([2_859_999, 2_860_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
+        assert_eq!([839_999, 840_000].map(|us| due(us, TARGET, 10_000)), [0, 1], "100 ms later");
+        assert_eq!([900_000, 920_000, 999_999].map(|us| due(us, TARGET, 1_514)), [0, 0, 0]);
     }
 
     #[test]

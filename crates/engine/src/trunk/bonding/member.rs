@@ -398,9 +398,8 @@ impl MemberEnd {
         }
     }
 
-    /// Notes a frame that is paced and acknowledged; returns its expected arrival, by the clock that all members share
-    /// \[us\].
-    pub fn on_numbered(&mut self, now: Instant, bytes: Bytes, late: Duration, content: Content) -> i64 {
+    /// Notes a frame that is paced and acknowledged.
+    pub fn on_numbered(&mut self, now: Instant, bytes: Bytes, late: Duration, content: Content) {
         let due_us = self.path.on_sent(now, bytes.as_u64(), late);
         if self.is_idle {
             self.idles = self.idles.wrapping_add(1);
@@ -411,7 +410,6 @@ impl MemberEnd {
         self.validation.on_sent(bytes.as_u64());
         self.counted.sent_bytes += bytes;
         self.check_quota();
-        self.path.expected_us(now, due_us)
     }
 
     /// Counts bytes against the quota.

@@ -243,14 +243,11 @@ impl<P: Coded> Bond<P> {
     }
 
     fn send_feedback(&mut self, now: Instant) {
-        let best = self.sender.feedback_carriers(now);
-        let Some((carriers, feedback)) = self.receiver.take_feedback(now, &best) else { return };
-        let len = Bytes::new(feedback.len() as u64);
-        for member in carriers {
-            if let Some(index) = self.sender.index_of(member) {
-                self.sender.members[index].on_feedback_sent(now, len);
-                self.sender.send_control(index, Frame::Feedback(feedback.clone()));
-            }
+        let best = self.sender.feedback_carrier(now);
+        let Some((member, feedback)) = self.receiver.take_feedback(now, best) else { return };
+        if let Some(index) = self.sender.index_of(member) {
+            self.sender.members[index].on_feedback_sent(now, Bytes::new(feedback.len() as u64));
+            self.sender.send_control(index, Frame::Feedback(feedback));
         }
     }
 }

@@ -25,9 +25,6 @@ const PAUSE_US: u32 = 1_000_000;
 const GROWTH: u64 = 4;
 /// Frames that may leave at once before anything is known: RFC 6928's initial window.
 const TRAIN: u64 = 10;
-/// Weight of a frame of a train in the link's losses: a member that is left idle carries nothing else, and the mean
-/// over 256 frames follows 32 of these.
-const TRAIN_WEIGHT: u32 = 8;
 /// A queue shorter than this, and a frame and a half, counts as empty.
 const QUEUE_LOW: Duration = Duration::from_millis(2);
 /// A queue longer than this, and three frames, is drained. Added to an idle path's delay it is the worst that a ping
@@ -57,8 +54,6 @@ enum Phase {
     Cruise,
     /// Empties the link's queue.
     Drain,
-    /// Empties it faster: it is still there, or the rate is less than was measured, or the path has become longer.
-    DrainMore,
 }
 
 /// A frame that has come: the begin of a rate measurement.
@@ -122,8 +117,6 @@ pub struct Path {
     self_induced: SelfInducedLoss,
     /// The same when a newer frame last came.
     heard: SelfInducedLoss,
-    /// Whether it had nothing to send at times in the last measurement.
-    is_slack: bool,
     /// Frames before this one say nothing about the rate.
     telling: Option<SeqNum>,
     /// Frames before this one say nothing about delays either.
@@ -151,7 +144,6 @@ impl Path {
             mark: None,
             self_induced: SelfInducedLoss::new(),
             heard: SelfInducedLoss::new(),
-            is_slack: false,
             telling: None,
             on_time: None,
             looked_at: Instant::ZERO,
@@ -163,11 +155,10 @@ impl Path {
         self.self_induced.mean()
     }
 
-    /// Notes the fate of a frame that was sent at `sent_at`: a packet, or a frame of a train.
-    pub fn on_fate(&mut self, number: SeqNum, sent_at: Instant, is_lost: bool, is_packet: bool) {
+    /// Notes the fate of a frame that was sent at `sent_at`.
+    pub fn on_fate(&mut self, number: SeqNum, sent_at: Instant, is_lost: bool) {
         let is_known = self.is_measured() && sent_at > self.measured_at;
-        let weight = if is_packet { 1 } else { TRAIN_WEIGHT };
-        self.self_induced.on_fate(number, is_lost, if is_known { weight } else { 0 });
+        self.self_induced.on_fate(number, is_lost, is_known);
     }
 
     /// The fates that feedback tells are all noted.
@@ -178,11 +169,6 @@ impl Path {
         }
         // Before a rate was measured there is none to slow down: the lost frames are a train that overflowed a queue.
         if self.rate == 0 {
-            return;
-        }
-        // Nor are losses due to the pace on a member with less to send than it carries: slowed down once, it would stay
-        // so.
-        if self.is_slack && self.is_measured() && !self.self_induced.is_on_trial() {
             return;
         }
         if let Some(rate) = self.self_induced.judge(now, self.rate(), rtt) {
@@ -346,18 +332,12 @@ impl Path {
         Duration::from_nanos(usual.max(self.delay.rtt_least_ns()) + self.delay.rtt_least_ns() / 2)
     }
 
-    /// Arrival of a frame that is given now and sent `due_us` later \[us\], by the clock of [`Self::arrival_us`].
-    pub fn expected_us(&self, now: Instant, due_us: u32) -> i64 {
-        (now.as_nanos() / 1_000) as i64 + i64::from(due_us) + self.delay.least_us().unwrap_or(0)
-    }
-
     /// The present pace, as a fraction of the rate.
     fn gain(&self) -> (u64, u64) {
         match self.phase {
             Phase::Startup => (2, 1),
             Phase::Up => (5, 4),
             Phase::Down | Phase::Drain => (3, 4),
-            Phase::DrainMore => (1, 2),
             // A queue that is a little too long goes away slowly.
             Phase::Cruise if self.delay.queue() > self.queue_low() => (31, 32),
             Phase::Cruise => (1, 1),
@@ -387,20 +367,15 @@ impl Path {
             return;
         }
         let interval = self.interval();
-        let rtt = Duration::from_nanos(self.delay.rtt_least_ns());
         let (phase, span) = match self.phase {
             Phase::Cruise => (Phase::Up, interval),
             Phase::Up => (Phase::Down, interval),
             Phase::Drain if self.is_not_empty() => {
-                self.drained_least = i64::MAX;
-                // Half of the rate is left to empty it, and it shows a round trip later.
-                (Phase::DrainMore, self.delay.queue() * 5 / 2 + rtt * 2 + interval)
-            }
-            Phase::DrainMore if self.is_not_empty() => {
+                // It is the path's, which has become longer.
                 self.delay.restart(now, self.drained_least);
                 (Phase::Cruise, interval * 2)
             }
-            Phase::Drain | Phase::DrainMore | Phase::Down | Phase::Startup => (Phase::Cruise, interval * 2),
+            Phase::Drain | Phase::Down | Phase::Startup => (Phase::Cruise, interval * 2),
         };
         self.phase = phase;
         self.phase_until = now.saturating_add(span);
@@ -441,7 +416,7 @@ impl Path {
             return;
         }
         match self.phase {
-            Phase::Drain | Phase::DrainMore => {
+            Phase::Drain => {
                 let delay = self.delay.least_us().unwrap_or(0) + self.delay.queue_us();
                 self.drained_least = self.drained_least.min(delay);
                 if self.delay.queue() < self.queue_low() {
@@ -491,16 +466,10 @@ impl Path {
         }
         self.mark = Some(mark);
         self.looked_at = now;
-        // What was lost took its time on the link like the rest, unless the link's queue was full: then it was never
-        // there. A queue that frames of this length hardly find is not full.
-        let sent = total - last.total;
-        let short = QUEUE_LOW + self.time_for(sent * 3 / 2 / u64::from(frames as u32));
-        let is_full = self.delay.queue() > short || self.phase == Phase::Startup;
-        let bytes = if is_full { sent.min(came.saturating_sub(last.came)) } else { sent };
+        let bytes = (total - last.total).min(came.saturating_sub(last.came));
         let sample = bytes * 8_000_000 / u64::from(span_us.max(1));
         let sent_us = sent_at.saturating_since(last.sent_at).as_micros();
         let is_idle = idles != last.idles;
-        self.is_slack = is_idle;
         if self.phase == Phase::Startup {
             self.start_up(now, sample, sent_us, span_us, is_idle);
         } else {

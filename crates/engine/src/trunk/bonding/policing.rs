@@ -109,9 +109,9 @@ impl SelfInducedLoss {
         }
     }
 
-    /// Notes the fate of a frame. In the losses of the link it has this weight: zero before the member's rate is known.
-    pub fn on_fate(&mut self, number: SeqNum, is_lost: bool, weight: u32) {
-        let lost = u32::from(is_lost);
+    /// Notes the fate of a frame. It counts in the losses of the link once the member's rate is known.
+    pub fn on_fate(&mut self, number: SeqNum, is_lost: bool, is_known: bool) {
+        let (lost, weight) = (u32::from(is_lost), u32::from(is_known));
         let begins = is_lost && self.last_lost != Some(number.prev());
         self.fates.frames += 1;
         self.fates.lost += lost;
@@ -169,11 +169,6 @@ impl SelfInducedLoss {
         (self.lost.frames >= KNOWN * ONE).then(|| (self.lost.share(1), self.begun.share(1)))
     }
 
-    /// Whether the member has been slowed down to find out.
-    pub const fn is_on_trial(&self) -> bool {
-        self.trial.is_some()
-    }
-
     /// The rate that a member should have that now has `rate`, if it should be another.
     pub fn judge(&mut self, now: Instant, rate: u64, rtt: Duration) -> Option<u64> {
         if let Some(trial) = self.trial {
@@ -208,7 +203,7 @@ mod tests {
     /// Notes the fates of frames, which are not neighbours.
     fn tell(excess: &mut SelfInducedLoss, now: Instant, frames: u32, lost: u32) {
         for frame in 0..frames {
-            excess.on_fate(SeqNum(2 * frame), frame < lost, 1);
+            excess.on_fate(SeqNum(2 * frame), frame < lost, true);
         }
         excess.count(now, RTT);
     }
@@ -231,7 +226,7 @@ mod tests {
     fn a_burst_is_one_loss() {
         let mut excess = SelfInducedLoss::new();
         for frame in 0..10_000u32 {
-            excess.on_fate(SeqNum(frame), frame % 20 < 4, 1);
+            excess.on_fate(SeqNum(frame), frame % 20 < 4, true);
             // Four of a burst may be told in two parts.
             if frame % 20 == 1 || frame % 20 == 19 {
                 excess.count(Instant::ZERO + MS * u64::from(frame), RTT);

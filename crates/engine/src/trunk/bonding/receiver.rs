@@ -10,12 +10,9 @@ use super::restore::{RestoreOutcome, Restorer};
 use crate::machine::Wake;
 use crate::trunk::Member;
 use airbraid_units::{Duration, Instant, SeqNum};
-use arrayvec::ArrayVec;
 
 /// Shortest interval of feedback: 200 frames of some 100 byte a second are 1 % of a bond of 15 Mbit/s.
 const INTERVAL: Duration = Duration::from_millis(5);
-/// The same where a number is newly missing, chosen: little beside most round trips.
-const INTERVAL_HOLE: Duration = Duration::from_millis(2);
 /// Number of new gaps of a member that are reported at once: a report tells of [`RUNS_MAX`], so each is told twice.
 const HOLES_MAX: usize = RUNS_MAX / 2;
 /// Number of frames that are reported sooner: the packets that the sender keeps should still be in its processor's
@@ -25,7 +22,8 @@ const MANY: u32 = 256;
 const INTERVAL_MANY: Duration = Duration::from_micros(500);
 /// Time that a single frame waits for a second one: below the target of the queue.
 const ALONE: Duration = Duration::from_millis(15);
-/// Frames for which feedback does not wait: as of delayed acknowledgements (RFC 9293, section 3.8.6.3).
+/// Frames for which feedback does not wait, nor for one behind a gap: as of delayed acknowledgements (RFC 9293, section
+/// 3.8.6.3; RFC 5681, section 4.2).
 const ENOUGH: u32 = 2;
 /// Silence after which a member is no longer reported: arrivals are reported for 400 ms.
 const QUIET: Duration = Duration::from_secs(1);
@@ -36,9 +34,6 @@ const LONGEST: usize = 500;
 
 /// One of this many feedback frames goes on the next member in turn, chosen: 50 of 200 a second.
 const TURN: u32 = 4;
-
-/// The members that carry a feedback frame.
-pub type Carriers = ArrayVec<Member, 2>;
 
 #[derive(Debug)]
 pub struct BondReceiver<P: Coded> {
@@ -195,11 +190,9 @@ impl<P: Coded> BondReceiver<P> {
             return Some(since);
         }
         let after = |gap: Duration| self.sent_at.map_or(since, |at| at.saturating_add(gap));
-        Some(if self.holes > 0 {
-            after(INTERVAL_HOLE).max(since)
-        } else if self.pending_frames >= MANY {
+        Some(if self.pending_frames >= MANY {
             after(INTERVAL_MANY).max(since)
-        } else if self.pending_frames >= ENOUGH {
+        } else if self.pending_frames >= ENOUGH || self.holes > 0 {
             after(INTERVAL).max(since)
         } else {
             after(INTERVAL).max(since.saturating_add(ALONE))
@@ -212,31 +205,16 @@ impl<P: Coded> BondReceiver<P> {
         [feedback, self.order.wake()].into_iter().flatten().min_by_key(|wake| wake.at)
     }
 
-    /// The feedback that is due, and the members that carry it: the one with a probe, otherwise the first of `best`,
-    /// the working members in the order in which they should carry it. News of a loss goes on two. Now and then
-    /// feedback goes on the next member in turn: the fastest may have died, and a pure receiver does not notice.
-    pub fn take_feedback(&mut self, now: Instant, best: &[Member]) -> Option<(Carriers, Box<Feedback>)> {
+    /// The feedback that is due, and the member that carries it: the one with a probe, otherwise `best`. Now and then it
+    /// goes on the next member in turn: the best may have died, and a pure receiver does not notice.
+    pub fn take_feedback(&mut self, now: Instant, best: Option<Member>) -> Option<(Member, Box<Feedback>)> {
         if self.feedback_at().is_none_or(|at| at > now) {
             return None;
         }
         let epoch = self.far?;
-        let mut carriers = Carriers::new();
         self.sent += 1;
-        if let Some(asked) = self.asked.take() {
-            carriers.push(asked);
-        } else if best.is_empty() || self.sent.is_multiple_of(TURN) {
-            let mut in_turn = (1..=MEMBERS_MAX).map(|step| (self.turn + step) % MEMBERS_MAX);
-            if let Some(index) = in_turn.find(|index| self.pending & 1 << index != 0) {
-                carriers.push(Member(index as u8));
-                self.turn = index;
-            }
-        }
-        let enough = if self.holes > 0 { 2 } else { 1 };
-        for member in best {
-            if carriers.len() < enough && !carriers.contains(member) {
-                carriers.push(*member);
-            }
-        }
+        let is_turn = best.is_none() || self.sent.is_multiple_of(TURN);
+        let carrier = self.asked.take().or_else(|| if is_turn { self.next_in_turn() } else { None }).or(best);
         self.pending = 0;
         self.pending_frames = 0;
         self.pending_since = None;
@@ -250,7 +228,15 @@ impl<P: Coded> BondReceiver<P> {
             }
         }
         feedback.shorten(LONGEST);
-        Some((carriers, feedback))
+        Some((carrier?, feedback))
+    }
+
+    /// The next member in turn on which something has come.
+    fn next_in_turn(&mut self) -> Option<Member> {
+        let mut in_turn = (1..=MEMBERS_MAX).map(|step| (self.turn + step) % MEMBERS_MAX);
+        let index = in_turn.find(|index| self.pending & 1 << index != 0)?;
+        self.turn = index;
+        Some(Member(index as u8))
     }
 }
 

@@ -51,12 +51,8 @@ pub struct Outstanding<P> {
     pub copies: u16,
     /// The members that it went on since it was first sent.
     pub carriers: Carriers,
-    /// Whether it went on a member that loses, or that does not answer as usual.
-    pub is_at_risk: bool,
     /// Whether it is remembered for copies.
     pub is_exposed: bool,
-    /// Expected arrival of the last of them \[us\], by a clock that all members share.
-    pub due_us: i64,
     /// Number of its groups whose symbols have not left.
     pub covered: u16,
     /// The packet once it is settled, while it is covered, and the reason if it was dropped.
@@ -107,9 +103,7 @@ impl<P: Packet> Store<P> {
             was_sent: false,
             copies: 0,
             carriers: Carriers::default(),
-            is_at_risk: false,
             is_exposed: false,
-            due_us: i64::MIN,
             covered: 0,
             spare: None,
             names: 0,

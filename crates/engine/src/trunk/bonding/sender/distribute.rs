@@ -29,9 +29,6 @@ const QUEUE_TARGETS: u64 = 6;
 const QUEUE_BYTES_MIN: u64 = 64 * TYPICAL;
 /// Largest number of packets that are remembered for copies: 60 ms of 100 Mbit/s.
 const EXPOSED_MAX: usize = 512;
-/// Largest number of copies of a packet under way, where a link would be idle otherwise. Two leave 0.8 % of 9 % of
-/// losses, more than slow start gets over.
-const COPIES_MAX: u16 = 3;
 /// Difference below which two arrivals count as one: the time to wake a host. Up to 100 Mbit/s a full frame takes
 /// longer, and each is chosen for; at gigabits a run of segments stays together, is sealed, sent and joined as one, and
 /// costs one choice.
@@ -83,17 +80,12 @@ impl<P: Coded> BondSender<P> {
         candidates
     }
 
-    /// Arrival of a packet of a service that leaves now by its best member \[us\], by a clock that all members share.
-    pub(super) fn soonest_us(&self, now: Instant, service: u8) -> Option<i64> {
-        self.candidates(now, service, TYPICAL, 0).first().map(|one| (now.as_nanos() / 1_000) as i64 + one.arrival_us)
-    }
-
-    /// The working members, in the order in which a short frame arrives by them; those of whose rate feedback has had
-    /// its share come last.
-    pub fn feedback_carriers(&self, now: Instant) -> ArrayVec<Member, MEMBERS_MAX> {
-        let mut candidates = self.candidates(now, 0, SHORT, 0);
-        candidates.sort_by_key(|candidate| self.members[candidate.index].fed_back_at > now);
-        candidates.iter().map(|candidate| self.members[candidate.index].id).collect()
+    /// The working member by which a short frame arrives first, of those of whose rate feedback has not had its share if
+    /// there are any.
+    pub fn feedback_carrier(&self, now: Instant) -> Option<Member> {
+        let candidates = self.candidates(now, 0, SHORT, 0);
+        let ends = || candidates.iter().map(|candidate| &self.members[candidate.index]);
+        ends().find(|end| end.fed_back_at <= now).or_else(|| ends().next()).map(|end| end.id)
     }
 
     /// Sends whatever can be sent now.
@@ -177,9 +169,7 @@ impl<P: Coded> BondSender<P> {
         if !is_busy && (service != 0 || is_in_turn) {
             return false;
         }
-        let next = self.queue.next(now, service);
-        let (is_acknowledgement, len) =
-            next.map_or((false, 0), |next| (next.is_acknowledgement(), next.len().as_u64()));
+        let len = self.queue.next(now, service).map_or(0, |next| next.len().as_u64());
         if self.is_too_long(service, len) {
             return self.park_next(now, service);
         }
@@ -210,7 +200,7 @@ impl<P: Coded> BondSender<P> {
             if service != 0 || is_in_turn {
                 continue;
             }
-            if self.send_copy(now, one.index, is_busy, is_acknowledgement) {
+            if !is_busy && self.send_copy(now, one.index) {
                 return true;
             }
             let end = &mut self.members[one.index];
@@ -238,23 +228,18 @@ impl<P: Coded> BondSender<P> {
         }
     }
 
-    /// Uses a member that would have nothing to send: for a copy of a packet that may be lost elsewhere, or, where the
-    /// others are overloaded, to measure its rate. That is not worth the delay of an acknowledgement that waits for the
-    /// others: it waits for a moment only, and each copy on a far member is one less on the near one, where it helps.
-    fn send_copy(&mut self, now: Instant, index: usize, is_busy: bool, is_acknowledgement: bool) -> bool {
+    /// Uses a member that would have nothing to send for a copy of a packet that may be lost elsewhere.
+    fn send_copy(&mut self, now: Instant, index: usize) -> bool {
         let end = &self.members[index];
-        let is_wanted = if is_busy { !is_acknowledgement && !end.path.is_measured() } else { self.helps(now, end) };
-        if !is_wanted || end.config.quota.is_some() {
+        if end.config.quota.is_some() || !self.helps(now, end) {
             return false;
         }
-        let Some(place) = self.exposed_for(now, index, is_busy) else { return false };
+        let Some(place) = self.exposed_for(index) else { return false };
         let id = self.exposed[place];
         self.transmit(now, index, id, false);
         self.counts.duplicated += 1;
-        if self.store.get(id).copies >= COPIES_MAX {
-            self.exposed.remove(place);
-            self.cover(id);
-        }
+        self.exposed.remove(place);
+        self.cover(id);
         true
     }
 
@@ -266,9 +251,9 @@ impl<P: Coded> BondSender<P> {
             .any(|other| other.is_silent() || (other.is_lossy() && is_sooner_than_repair(now, end, other)))
     }
 
-    /// The place of the oldest packet that a copy by a member would help: one that it does not carry, as a burst may
-    /// take both; or, where no other member helps, any.
-    fn exposed_for(&mut self, now: Instant, index: usize, is_busy: bool) -> Option<usize> {
+    /// The place of the oldest packet that a copy by a member would help: one that it has not carried, as a burst may
+    /// take both.
+    fn exposed_for(&mut self, index: usize) -> Option<usize> {
         while let Some(id) = self.exposed.front().copied().filter(|id| self.store.get(*id).packet.is_none()) {
             self.exposed.pop_front();
             self.cover(id);
@@ -277,25 +262,9 @@ impl<P: Coded> BondSender<P> {
         let is_wanted = |id: &PacketId| {
             let entry = self.store.get(*id);
             let may_carry = |packet: &P| services.has(packet.service()) && self.fits(index, packet.len().as_u64());
-            let fits = entry.packet.as_ref().is_some_and(may_carry);
-            fits && (1..COPIES_MAX).contains(&entry.copies) && (is_busy || entry.is_at_risk)
+            entry.copies == 1 && !entry.carriers.has(member) && entry.packet.as_ref().is_some_and(may_carry)
         };
-        let elsewhere = self.exposed.iter().position(|id| is_wanted(id) && !self.store.get(*id).carriers.has(member));
-        let others = |(other, end): (usize, &MemberEnd)| other != index && end.is_active() && self.helps(now, end);
-        elsewhere.or_else(|| {
-            let is_alone = !self.members.iter().enumerate().any(others);
-            is_alone.then(|| self.exposed.iter().position(is_wanted)).flatten()
-        })
-    }
-
-    /// Remembers a packet that a copy may help.
-    fn expose(&mut self, index: usize, id: PacketId) {
-        let is_unsure = |end: &MemberEnd| end.is_active() && !end.path.is_measured();
-        let is_at_risk = self.members[index].is_lossy();
-        if !is_at_risk && !self.members.iter().any(is_unsure) {
-            return;
-        }
-        self.remember(id, is_at_risk);
+        self.exposed.iter().position(is_wanted)
     }
 
     /// Remembers what is on the way on a member that does not answer.
@@ -310,14 +279,13 @@ impl<P: Coded> BondSender<P> {
         });
         let ids: Vec<PacketId> = ids.take(EXPOSED_MAX).collect();
         for id in ids {
-            self.remember(id, true);
+            self.expose(id);
         }
     }
 
-    /// Remembers a packet for copies.
-    fn remember(&mut self, id: PacketId, is_at_risk: bool) {
+    /// Remembers a packet that a copy may help.
+    fn expose(&mut self, id: PacketId) {
         let entry = self.store.get_mut(id);
-        entry.is_at_risk |= is_at_risk;
         if entry.is_exposed || entry.packet.is_none() {
             return;
         }
@@ -357,8 +325,8 @@ impl<P: Coded> BondSender<P> {
         let id = self.store.add(packet, place, since, mark);
         self.transmit(now, index, id, true);
         self.members[index].note_turn(false);
-        if !is_held {
-            self.expose(index, id);
+        if !is_held && self.members[index].is_lossy() {
+            self.expose(id);
         }
         let other = candidates.iter().find(|candidate| candidate.index != index && may_carry(self, candidate.index));
         if let Some(other) = other.filter(|_| is_doubled) {

@@ -133,9 +133,7 @@ impl<P: Coded> BondSender<P> {
             end.plpmtu.on_frame(now, sent.bytes, false);
             match sent.fate {
                 SentFate::Lost(at) => end.on_spurious(now, now.saturating_since(at)),
-                SentFate::OnTheWay | SentFate::Acknowledged => {
-                    end.path.on_fate(number, sent.at, false, sent.content != Content::Probe)
-                }
+                SentFate::OnTheWay | SentFate::Acknowledged => end.path.on_fate(number, sent.at, false),
             }
         }
         let is_late = sent.fate != SentFate::OnTheWay;

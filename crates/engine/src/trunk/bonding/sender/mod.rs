@@ -14,7 +14,7 @@ mod services;
 mod validate;
 
 use crate::machine::Wake;
-use crate::packet::{Packet, Share, TrafficClass};
+use crate::packet::{Share, TrafficClass};
 use crate::trunk::Member;
 use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::config::{BondConfig, MemberConfig};
@@ -26,7 +26,7 @@ use crate::trunk::bonding::queue::{Queue, Refused};
 use crate::trunk::bonding::sent_frames::{Content, SentFate};
 use crate::trunk::bonding::service::{BondDropReason, BondOutput};
 use crate::trunk::bonding::status::{BondCounts, MemberState};
-use crate::trunk::bonding::store::{Outstanding, PacketId, Store};
+use crate::trunk::bonding::store::{PacketId, Store};
 use airbraid_units::{Bytes, Duration, Instant, SeqNum};
 use fit::Longest;
 use services::ServiceState;
@@ -34,9 +34,6 @@ use std::collections::VecDeque;
 
 /// The first number on each member: none is before it.
 const FIRST: SeqNum = SeqNum(1);
-/// A packet with a copy under way is retransmitted only if that brings it this much sooner: the accuracy of hosts'
-/// timers.
-const SOONER: Duration = Duration::from_millis(10);
 /// A host that is woken for each frame at a high rate does nothing else: frames that are due within this wait for it.
 /// At 60 Mbit/s a full frame takes as much.
 const COALESCE: Duration = Duration::from_micros(200);
@@ -229,7 +226,7 @@ impl<P: Coded> BondSender<P> {
             let (bytes, at, content) = (sent.bytes, sent.at, sent.content);
             if content != Content::Size {
                 end.plpmtu.on_frame(now, bytes, true);
-                end.path.on_fate(number, at, true, content != Content::Probe);
+                end.path.on_fate(number, at, true);
             }
             self.give_up(now, index, number);
         }
@@ -251,30 +248,20 @@ impl<P: Coded> BondSender<P> {
         self.on_news(now, index, number, &sent, News::Lost(id));
     }
 
-    /// A frame with a packet is lost: retransmits the packet, unless another copy is under way and arrives about as
-    /// soon.
-    pub(super) fn repeat(&mut self, now: Instant, id: PacketId) {
-        self.store.get_mut(id).copies -= 1;
-        let entry = self.store.get(id);
-        if entry.packet.is_some() && !entry.is_queued && !self.is_covered(now, entry) {
-            let entry = self.store.get_mut(id);
+    /// A frame with a packet is lost: retransmits the packet.
+    pub(super) fn repeat(&mut self, id: PacketId) {
+        let entry = self.store.get_mut(id);
+        entry.copies -= 1;
+        if entry.packet.is_some() && !entry.is_queued {
             entry.is_queued = true;
-            entry.due_us = i64::MIN;
             self.store.name(id);
             self.resend.push_back(id);
         }
     }
 
-    /// Whether a copy under way brings a packet about as soon as a retransmission would.
-    fn is_covered(&self, now: Instant, entry: &Outstanding<P>) -> bool {
-        let service = entry.packet.as_ref().map_or(0, Packet::service);
-        let again_us = self.soonest_us(now, service).map(|us| us + SOONER.as_micros() as i64);
-        entry.copies > 0 && again_us.is_none_or(|again_us| entry.due_us <= again_us)
-    }
-
     /// Gives every frame on a member up.
     pub(super) fn lose_all(&mut self, now: Instant, index: usize) {
-        self.abandon_groups(now, index);
+        self.abandon_groups(index);
         let numbers: Vec<SeqNum> = self.members[index]
             .sent_frames
             .numbers()
@@ -305,12 +292,10 @@ impl<P: Coded> BondSender<P> {
         let header = BondHeader { number: end.sent_frames.next(), place };
         let frame = Frame::Data { header, packet };
         let bytes = Bytes::new(end.on_wire(frame.len()));
-        let expected_us = end.on_numbered(now, bytes, self.late, Content::Packet(id));
+        end.on_numbered(now, bytes, self.late, Content::Packet(id));
         end.counted.sent += 1;
         *(if is_first { &mut end.counted.data_bytes } else { &mut end.counted.repeated_bytes }) += bytes;
         self.outputs.push_back(BondOutput::Transmit { member: end.id, frame, mark });
-        let entry = self.store.get_mut(id);
-        entry.due_us = entry.due_us.max(expected_us);
         self.join_group(now, index, header.number, id);
     }
 

@@ -72,7 +72,7 @@ impl<P: Coded> BondSender<P> {
                 self.uncover(index);
                 let end = &mut self.members[index];
                 let verdict = end.groups.review(now, end.newest);
-                self.carry_out(now, verdict);
+                self.carry_out(verdict);
             }
         }
     }
@@ -103,7 +103,7 @@ impl<P: Coded> BondSender<P> {
         let bytes = Bytes::new(end.on_wire(frame.len()));
         if bytes.as_u64() > end.plpmtu.size() {
             // The path has become narrower since its packets left.
-            self.abandon_groups(now, index);
+            self.abandon_groups(index);
             return false;
         }
         end.on_numbered(now, bytes, self.late, Content::Repair);
@@ -117,10 +117,10 @@ impl<P: Coded> BondSender<P> {
     pub(super) fn on_news(&mut self, now: Instant, index: usize, number: SeqNum, sent: &SentFrame, news: News) {
         let end = &mut self.members[index];
         let verdict = end.groups.on_news(now, number, sent.content == Content::Repair, news, end.newest);
-        self.carry_out(now, verdict);
+        self.carry_out(verdict);
     }
 
-    fn carry_out(&mut self, now: Instant, verdict: Verdict) {
+    fn carry_out(&mut self, verdict: Verdict) {
         // A waiting packet is named: the frame that carried it may be forgotten first.
         if let Some(id) = verdict.waits {
             self.store.name(id);
@@ -135,20 +135,20 @@ impl<P: Coded> BondSender<P> {
             self.store.unname(id);
         }
         if let Some(id) = verdict.lost {
-            self.repeat(now, id);
+            self.repeat(id);
         }
         for id in verdict.again {
-            self.repeat(now, id);
+            self.repeat(id);
             self.store.unname(id);
         }
     }
 
     /// Ends all groups of a member.
-    pub(super) fn abandon_groups(&mut self, now: Instant, index: usize) {
+    pub(super) fn abandon_groups(&mut self, index: usize) {
         let (waiting, covered) = self.members[index].groups.abandon();
         covered.into_iter().for_each(|id| self.uncover_one(id));
         for id in waiting {
-            self.repeat(now, id);
+            self.repeat(id);
             self.store.unname(id);
         }
     }
