@@ -108,10 +108,10 @@ fn feedback_waits_for_a_second_frame_and_for_its_interval_and_not_for_much_that_
     assert_eq!(next_feedback([(1_000, 2)], false), 16_000, "15 ms alone");
     assert_eq!(next_feedback([(1_000, 2), (2_000, 3)], false), 5_000, "each 5 ms");
     assert_eq!(next_feedback([(7_000, 2), (7_500, 3)], false), 7_500, "the interval is over");
-    assert_eq!(next_feedback([(1_000, 3)], false), 5_000, "a number is missing");
-    assert_eq!(next_feedback([(7_000, 3)], false), 7_000);
+    assert_eq!(next_feedback([(1_000, 3)], false), 2_000, "2 ms where a number is newly missing");
+    assert_eq!(next_feedback([(3_000, 3)], false), 3_000);
     let holes = |count: u32| (1..=count).map(|hole| (1_000, 1 + 2 * hole));
-    assert_eq!([next_feedback(holes(7), false), next_feedback(holes(8), false)], [5_000, 1_000], "eight at once");
+    assert_eq!([next_feedback(holes(7), false), next_feedback(holes(8), false)], [2_000, 1_000], "eight at once");
     let row = |count: u32| (1..=count).map(|step| (100, 1 + step));
     assert_eq!([next_feedback(row(255), false), next_feedback(row(256), false)], [5_000, 500], "256 after 0.5 ms");
     assert_eq!(next_feedback([(1_000, 2)], true), 1_000, "it was asked");

@@ -13,6 +13,8 @@ use airbraid_units::{Duration, Instant, SeqNum};
 
 /// Shortest interval of feedback: 200 frames of some 100 byte a second are 1 % of a bond of 15 Mbit/s.
 const INTERVAL: Duration = Duration::from_millis(5);
+/// The same where a number is newly missing, chosen: little beside most round trips.
+const INTERVAL_HOLE: Duration = Duration::from_millis(2);
 /// Number of new gaps of a member that are reported at once: a report tells of [`RUNS_MAX`], so each is told twice.
 const HOLES_MAX: usize = RUNS_MAX / 2;
 /// Number of frames that are reported sooner: the packets that the sender keeps should still be in its processor's
@@ -22,8 +24,7 @@ const MANY: u32 = 256;
 const INTERVAL_MANY: Duration = Duration::from_micros(500);
 /// Time that a single frame waits for a second one: below the target of the queue.
 const ALONE: Duration = Duration::from_millis(15);
-/// Frames for which feedback does not wait, nor for one behind a gap: as of delayed acknowledgements (RFC 9293, section
-/// 3.8.6.3; RFC 5681, section 4.2).
+/// Frames for which feedback does not wait: as of delayed acknowledgements (RFC 9293, section 3.8.6.3).
 const ENOUGH: u32 = 2;
 /// Silence after which a member is no longer reported: arrivals are reported for 400 ms.
 const QUIET: Duration = Duration::from_secs(1);
@@ -190,9 +191,11 @@ impl<P: Coded> BondReceiver<P> {
             return Some(since);
         }
         let after = |gap: Duration| self.sent_at.map_or(since, |at| at.saturating_add(gap));
-        Some(if self.pending_frames >= MANY {
+        Some(if self.holes > 0 {
+            after(INTERVAL_HOLE).max(since)
+        } else if self.pending_frames >= MANY {
             after(INTERVAL_MANY).max(since)
-        } else if self.pending_frames >= ENOUGH || self.holes > 0 {
+        } else if self.pending_frames >= ENOUGH {
             after(INTERVAL).max(since)
         } else {
             after(INTERVAL).max(since.saturating_add(ALONE))
