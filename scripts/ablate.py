@@ -29,6 +29,7 @@ BONDING = "crates/engine/src/trunk/bonding"
 # Members of at most 60 Mbit/s: a run takes a second. The column by which rows are sorted has a value in each.
 TABLES = [
     "random --lossy --sets 8 --cc cubic,bbr --rates-up-to 30 --seconds 30 --by 0",
+    "random --lossy --equal --sets 8 --cc cubic,bbr --members-up-to 4 --rates-up-to 30 --seconds 30 --by 0",
     "short --lossy --sets 12 --rates-up-to 60 --size-up-to 1000 --seeds 2 --by 1",
     "stream --lossy --sets 16 --members-up-to 3 --rates-up-to 30 --by 1",
     "map --cells 8 --rates-up-to 60 --seconds 40 --by 0",
@@ -79,7 +80,7 @@ fn wakes_late(mut wake: airbraid_engine::Wake) -> airbraid_engine::Wake {
     if *LATE.get_or_init(|| std::env::var_os("AIRBRAID_LATE").is_some()) {
         let ns = wake.at.as_nanos();
         let ns = if ns % 500_000_000 < 30_000_000 { ns - ns % 500_000_000 + 30_000_000 } else { ns };
-        wake.at = airbraid_units::Instant::from_nanos(ns.div_ceil(4_000_000) * 4_000_000);
+        wake.at = Instant::from_nanos(ns.div_ceil(4_000_000) * 4_000_000);
     }
     wake
 }
@@ -199,7 +200,7 @@ def main():
         sys.exit(f"no mechanism has one of these words in its name: {', '.join(words)}")
     folder = arguments.state.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    binary = folder / 'target/checked/examples/map' if os.environ.get('NOBUILD') else build(folder)
+    binary = build(folder)
     base = measure(binary, folder, [], arguments.draw)
     counts = collections.Counter((key[2], key[0].startswith(LATE)) for key in base)
     numbers = [sum(counts[name, is_late] for name in names) for _, names, _, _, is_late in VALUES]

@@ -54,6 +54,8 @@ enum Phase {
     Cruise,
     /// Empties the link's queue.
     Drain,
+    /// Empties it faster: it is still there, or the rate is less than was measured, or the path has become longer.
+    DrainMore,
 }
 
 /// A frame that has come: the begin of a rate measurement.
@@ -338,6 +340,7 @@ impl Path {
             Phase::Startup => (2, 1),
             Phase::Up => (5, 4),
             Phase::Down | Phase::Drain => (3, 4),
+            Phase::DrainMore => (1, 2),
             // A queue that is a little too long goes away slowly.
             Phase::Cruise if self.delay.queue() > self.queue_low() => (31, 32),
             Phase::Cruise => (1, 1),
@@ -367,15 +370,20 @@ impl Path {
             return;
         }
         let interval = self.interval();
+        let rtt = Duration::from_nanos(self.delay.rtt_least_ns());
         let (phase, span) = match self.phase {
             Phase::Cruise => (Phase::Up, interval),
             Phase::Up => (Phase::Down, interval),
             Phase::Drain if self.is_not_empty() => {
-                // It is the path's, which has become longer.
+                self.drained_least = i64::MAX;
+                // Half of the rate is left to empty it, and it shows a round trip later.
+                (Phase::DrainMore, self.delay.queue() * 5 / 2 + rtt * 2 + interval)
+            }
+            Phase::DrainMore if self.is_not_empty() => {
                 self.delay.restart(now, self.drained_least);
                 (Phase::Cruise, interval * 2)
             }
-            Phase::Drain | Phase::Down | Phase::Startup => (Phase::Cruise, interval * 2),
+            Phase::Drain | Phase::DrainMore | Phase::Down | Phase::Startup => (Phase::Cruise, interval * 2),
         };
         self.phase = phase;
         self.phase_until = now.saturating_add(span);
@@ -416,7 +424,7 @@ impl Path {
             return;
         }
         match self.phase {
-            Phase::Drain => {
+            Phase::Drain | Phase::DrainMore => {
                 let delay = self.delay.least_us().unwrap_or(0) + self.delay.queue_us();
                 self.drained_least = self.drained_least.min(delay);
                 if self.delay.queue() < self.queue_low() {

@@ -208,8 +208,8 @@ impl<P: Coded> BondReceiver<P> {
         [feedback, self.order.wake()].into_iter().flatten().min_by_key(|wake| wake.at)
     }
 
-    /// The feedback that is due, and the member that carries it: the one with a probe, otherwise `best`. Now and then it
-    /// goes on the next member in turn: the best may have died, and a pure receiver does not notice.
+    /// The feedback that is due, and the member that carries it: the one with a probe, otherwise `best`. Now and then
+    /// it goes on the next member in turn: the best may have died, and a pure receiver does not notice.
     pub fn take_feedback(&mut self, now: Instant, best: Option<Member>) -> Option<(Member, Box<Feedback>)> {
         if self.feedback_at().is_none_or(|at| at > now) {
             return None;

@@ -349,14 +349,19 @@ fn a_queue_of_up_to_fifteen_milliseconds_and_three_frames_is_not_drained_but_shr
 }
 
 #[test]
-fn a_queue_that_a_drain_does_not_empty_is_a_longer_path() {
+fn a_queue_that_two_drains_do_not_empty_is_a_longer_path() {
     let mut path = draining();
-    hear(&mut path, Came::new(3, 400_000, 535_000, 0));
-    hear(&mut path, Came::new(4, 500_000, 630_000, 0));
+    hear(&mut path, Came::new(3, 400_000, 530_000, 0));
     path.go_on(at(939_999));
     assert_eq!(path.phase, Phase::Drain);
     path.go_on(at(940_000));
-    assert_eq!((path.phase, path.phase_until), (Phase::Cruise, at(940_000) + MS * 160));
+    // Half of the rate is left for a queue of 30 ms.
+    assert_eq!((path.phase, path.phase_until), (Phase::DrainMore, at(940_000) + MS * (75 + 2 * 100 + 80)));
+    assert_eq!(path.gain(), (1, 2));
+    hear(&mut path, Came::new(4, 1_000_000, 1_135_000, 0));
+    hear(&mut path, Came::new(5, 1_000_000, 1_130_000, 0));
+    path.go_on(at(1_295_000));
+    assert_eq!((path.phase, path.phase_until), (Phase::Cruise, at(1_295_000) + MS * 160));
     assert_eq!(path.delay().least_us(), Some(130_000), "the least that was found while it was drained");
 }
 

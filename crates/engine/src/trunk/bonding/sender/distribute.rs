@@ -83,8 +83,8 @@ impl<P: Coded> BondSender<P> {
         candidates
     }
 
-    /// The working member by which a short frame arrives first, of those of whose rate feedback has not had its share if
-    /// there are any.
+    /// The working member by which a short frame arrives first, of those of whose rate feedback has not had its share
+    /// if there are any.
     pub fn feedback_carrier(&self, now: Instant) -> Option<Member> {
         let candidates = self.candidates(now, 0, SHORT, 0);
         let ends = || candidates.iter().map(|candidate| &self.members[candidate.index]);
