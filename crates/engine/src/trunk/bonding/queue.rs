@@ -25,6 +25,8 @@ use std::collections::VecDeque;
 const QUANTUM: i64 = PACKET as i64;
 /// Pause after which a flow begins again: longer than any round trip.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Time by which a held packet may leave late by a slower member: hosts and radios send in bursts of that length.
+const LATE: Duration = Duration::from_millis(20);
 /// Part of what a flow's first packet has waited in which the flow needs one acknowledgement: what waits keeps the
 /// members busy for as long again.
 const ACK_PART: u64 = 2;
@@ -99,7 +101,10 @@ impl<P: Packet> Flow<P> {
         };
         let Some(hold) = hold else { return (index < self.waiting.len()).then_some(index) };
         let due = self.waiting.partition_point(|waiting| waiting.since.saturating_add(hold) <= now);
-        due.checked_sub(1).map(|last| index.min(last))
+        let last = due.checked_sub(1)?;
+        // One that has waited longer is sooner there by the faster ones.
+        let is_late = self.waiting[last].since.saturating_add(hold + LATE) <= now;
+        (index <= last || !is_late).then_some(index.min(last))
     }
 
     /// Whether its last packet came longer ago than a pause, if one has come.
