@@ -50,7 +50,7 @@ struct Arguments {
 
 #[derive(clap::Subcommand, Debug)]
 enum Table {
-    /// A sample of all tables
+    /// A sample of all tables but streams
     Sample(Sample),
     /// One download over two members of all rates and delays
     Map(cells::Options),
