@@ -92,8 +92,11 @@ fn sorted<'a>(column: &Column, index: usize, rows: &[&'a Row]) -> Vec<&'a Row> {
     sorted
 }
 
-/// The `count` worst rows of the column `by`, with a command for each that measures it alone.
+/// The `count` worst rows of the column `by`, with a command for each that measures it alone. If `by` has no values, as
+/// shares of what was not measured, those of the first column that has.
 pub fn worst(columns: &[Column], rows: &[Row], by: usize, count: usize, command: &str) -> String {
+    let has_values = |column: &usize| rows.iter().any(|row| row.values[*column].is_finite());
+    let by = if has_values(&by) { by } else { (0..columns.len()).find(has_values).unwrap_or(by) };
     let sorted = sorted(&columns[by], by, &rows.iter().collect::<Vec<_>>());
     let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
     let mut text =
@@ -139,5 +142,7 @@ mod tests {
         let text = worst(&columns, &rows, 1, 5, "map");
         let [a, c] = ["about a", "about c"].map(|about| text.find(about));
         assert!(a < c && !text.contains("about b") && text.contains("`map --only a`"), "{text}");
+        let text = worst(&columns, &[row("b", [1.0, f64::NAN])], 1, 5, "map");
+        assert!(text.contains("worst by share") && text.contains("about b"), "{text}");
     }
 }
