@@ -7,8 +7,8 @@ RELEASE := $(TARGET)/release/airbraid
 CHECKED := $(TARGET)/checked/airbraid
 DEBUG   := $(TARGET)/debug/airbraid
 DEMO    := $(TARGET)/demo/airbraid
-# The same selection each time: nothing is built twice. The Python module has no tests of its own; its wheel has it.
-TESTS   := $(CARGO) test --workspace --exclude airbraid-py --locked
+# The same selection each time, and the whole workspace: nothing is built twice, for the wheel neither.
+TESTS   := $(CARGO) test --workspace --locked
 OUT     := out
 # Tests that cannot run here note themselves in this file (`tests/src/skip.rs`).
 SKIPPED := $(abspath $(OUT))/skipped
@@ -104,15 +104,17 @@ rows-documents: ## Write the documents' tables of rows from tests/rows
 test: export AIRBRAID_SKIPPED := $(SKIPPED)
 # Tests of the daemon wait more than they compute: eight at a time take a third of the time of two.
 test: export RUST_TEST_THREADS := 8
+# Random inputs for each reader of outside bytes, in milliseconds; `make fuzz` takes its time.
+test: export BOLERO_RANDOM_TEST_TIME_MS := 300
 test: test-tools python-tools lint ## Everything: lints, unit and property tests, scenarios, Python, validation
 	@mkdir -p $(OUT) && rm -f $(SKIPPED)
-	$(TESTS) --lib --bins --tests --no-run
+	$(TESTS) --tests --no-run
 	@scripts/beside.sh "$(MAKE) --no-print-directory test-rust" "$(MAKE) --no-print-directory test-scenarios"
 	@scripts/skipped.sh $(SKIPPED)
 	$(TESTS) --test golden
 
 test-rust:
-	$(TESTS) --lib --bins --tests
+	$(TESTS) --tests
 
 # What uses one core comes first, beside tests that wait; what uses all comes last.
 test-scenarios:

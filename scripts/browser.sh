@@ -41,7 +41,7 @@ run sweep scenarios/examples/three_channels.toml --duration "3 s" --replications
 run chain scenarios/examples/chain_aodv.toml --duration "3 s" --replications 1 --timeline
 run links scenarios/examples/lossy_link.toml --duration "8 s" --replications 2
 
-cargo build --quiet --locked --profile "${PROFILE:-release}" --workspace --exclude airbraid-py --example page-sample
+cargo build --quiet --locked --profile "${PROFILE:-release}" --workspace --example page-sample
 # The folder of the profile `dev` has another name.
 folder=${PROFILE:-release}
 "${CARGO_TARGET_DIR:-target}/${folder/#dev/debug}/examples/page-sample" > "$made/address" &
