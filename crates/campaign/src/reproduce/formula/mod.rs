@@ -4,14 +4,14 @@
 //! tcp3:flow.download.goodput_bps / tcp1:flow.download.goodput_bps     a number: RUN:METRIC, arithmetic
 //! max(course(srr:flow.download.goodput_bps, 5, 250))                  functions of lists; a course by seconds
 //! n.*:flow.download.goodput_bps / (5e6 * [3, 4, 5])                   all cells of a group; lists elementwise
-//! max([srr.{n}:x / {n} for n in 1..4])                                repetitions, written out at first ([`repeat`])
+//! max([srr.{n}:x / {n} for n in 1..4])                                written out before it is read ([`comprehension`])
 //! trunk:x > 1.5 * srr:x and srr:x > 0                                 a relation
 //! lasts(trunk:x, free(3e5)) > 4                                       a threshold that the paper does not print
 //! ```
 //!
 //! It reads and never computes; what a formula is of, it tells, so that only that is kept of each run.
 
-mod repeat;
+mod comprehension;
 
 use airbraid_units::named_enum;
 use std::collections::BTreeSet;
@@ -164,7 +164,7 @@ impl Formula {
     /// # Errors
     /// Says what is wrong, where, and what could stand there.
     pub fn read(text: &str) -> Result<Self, String> {
-        let text = &repeat::written_out(text)?;
+        let text = &comprehension::written_out(text)?;
         let tokens = tokens(text)?;
         let mut reader = Reader { tokens: &tokens, at: 0, depth: 0 };
         let formula = reader.formula().map_err(|wrong| reader.place(text, &wrong))?;

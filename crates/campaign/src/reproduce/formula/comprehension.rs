@@ -1,4 +1,4 @@
-//! Repetitions in formulas, which are written out before a formula is read.
+//! Comprehensions in formulas, as Python has them, which are written out before a formula is read.
 //!
 //! ```text
 //! [dcf.{n}:total.collisions / {n} for n in 4..18 by 2]    a list: [dcf.4:total.collisions / 4, dcf.6: ...]
@@ -9,23 +9,23 @@
 /// Largest length of a formula that is written out, in byte. The longest of the papers has 4,000.
 const LENGTH_MAX: usize = 1 << 16;
 
-/// Writes out all repetitions of a formula.
+/// Writes out all comprehensions of a formula.
 ///
 /// # Errors
-/// Says which repetition is wrong, and how it is written.
+/// Says which comprehension is wrong, and how it is written.
 pub(super) fn written_out(text: &str) -> Result<String, String> {
     let mut text = text.to_owned();
     // The first `for` has no other one in what it repeats.
     while let Some(at) = text.find(" for ") {
         let wrong = |wrong: String| format!("in the formula `{text}`, at `{}`: {wrong}", &text[at..]);
-        let repeated = Repetition::read(&text, at).map_err(wrong)?;
-        let out = repeated.written_out(LENGTH_MAX).ok_or_else(|| wrong("this repeats too much".to_owned()))?;
-        text = format!("{}{out}{}", repeated.before, repeated.after);
+        let found = Comprehension::read(&text, at).map_err(wrong)?;
+        let out = found.written_out(LENGTH_MAX).ok_or_else(|| wrong("this gives too much".to_owned()))?;
+        text = format!("{}{out}{}", found.before, found.after);
     }
     Ok(text)
 }
 
-/// What stands between the expressions that a repetition gives, and around them.
+/// The text between the expressions that a comprehension gives, and around them.
 #[derive(Clone, Copy)]
 enum Kind {
     List,
@@ -33,8 +33,8 @@ enum Kind {
     All,
 }
 
-/// A repetition, and what stands before and after it.
-struct Repetition<'a> {
+/// A comprehension, and what stands before and after it.
+struct Comprehension<'a> {
     before: &'a str,
     kind: Kind,
     /// With `{name}` where a value comes.
@@ -44,8 +44,8 @@ struct Repetition<'a> {
     after: &'a str,
 }
 
-impl<'a> Repetition<'a> {
-    /// The repetition whose ` for ` is at this byte.
+impl<'a> Comprehension<'a> {
+    /// The comprehension whose ` for ` is at this byte.
     fn read(text: &'a str, at: usize) -> Result<Self, String> {
         let how =
             || "write [... {n} ... for n in 2..18 by 2], sum(...) or all(...); `in one, two` for words".to_owned();
@@ -96,7 +96,7 @@ fn opening(text: &str) -> Option<usize> {
     None
 }
 
-/// The kind of repetition that begins with this bracket, and the text before it.
+/// The kind of comprehension that begins with this bracket, and the text before it.
 fn kind(text: &str, open: usize) -> Option<(&str, Kind)> {
     let before = &text[..open];
     match &text[open..=open] {
@@ -117,7 +117,7 @@ fn read_values(part: &str) -> Option<Vec<String>> {
     let (last, step) = rest.split_once(" by ").unwrap_or((rest, "1"));
     let whole = |text: &str| text.trim().parse::<u16>().ok();
     let (first, last, step) = (whole(first)?, whole(last)?, whole(step).filter(|step| *step > 0)?);
-    Some((first..=last).step_by(usize::from(step)).map(|value| value.to_string()).collect())
+    (first <= last).then(|| (first..=last).step_by(usize::from(step)).map(|value| value.to_string()).collect())
 }
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repetitions_are_written_out() {
+    fn comprehensions_are_written_out() {
         let cases = [
             ("max([a.{n}:x / {n} for n in 2..8 by 3])", "max([a.2:x / 2, a.5:x / 5, a.8:x / 8])"),
             ("sum(a.*:flow.web{n}.y for n in 1..3) / 3", "(a.*:flow.web1.y + a.*:flow.web2.y + a.*:flow.web3.y) / 3"),
@@ -143,17 +143,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_repetition_is_said() {
+    fn what_is_wrong_with_a_comprehension_is_said() {
         let cases = [
             ("[a.{n}:x for n in 3..x]", "write [... {n} ... for n in 2..18 by 2]"),
             ("[a.{n}:x for n in 3..9 by 0]", "write ["),
+            ("[a.{n}:x for n in 9..3]", "write ["),
             ("[a.{n}:x for n in ]", "write ["),
             ("[a.{n}:x for n of 1]", "write ["),
             ("[a.{n}:x for n in 1", "write ["),
             ("a.{n}:x for n in 1", "write ["),
             ("mean(a.{n}:x for n in 1..3)", "sum(...) or all(...)"),
             ("[a.2:x for n in 1..3]", "nothing has `{n}` in it"),
-            ("[[[[a.{a}.{b}.{c}:x for a in 1..999] for b in 1..999] for c in 1..999]", "this repeats too much"),
+            ("[[[[a.{a}.{b}.{c}:x for a in 1..999] for b in 1..999] for c in 1..999]", "this gives too much"),
         ];
         for (text, said) in cases {
             let wrong = written_out(text).unwrap_err();
