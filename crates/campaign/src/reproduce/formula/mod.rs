@@ -4,7 +4,7 @@
 //! tcp3:flow.download.goodput_bps / tcp1:flow.download.goodput_bps     a number: RUN:METRIC, arithmetic
 //! max(course(srr:flow.download.goodput_bps, 5, 250))                  functions of lists; a course by seconds
 //! n.*:flow.download.goodput_bps / (5e6 * [3, 4, 5])                   all cells of a group; lists elementwise
-//! max([srr.{n}:x / {n} for n in 1..4])                                written out before it is read ([`comprehension`])
+//! max([srr.{n}:x / {n} for n in 1..4])                                written out at first ([`comprehension`])
 //! trunk:x > 1.5 * srr:x and srr:x > 0                                 a relation
 //! lasts(trunk:x, free(3e5)) > 4                                       a threshold that the paper does not print
 //! ```
