@@ -85,7 +85,8 @@ fn what_somebody_wants_is_what_the_commands_do() {
     let place = Place::new("run");
     let mut ran = 0;
     for Typed { line, is_roots, text } in commands(&page) {
-        if is_roots {
+        // `make test` checks all scenarios beside this.
+        if is_roots || text.starts_with("airbraid check scenarios/") {
             place.parse(&text).unwrap_or_else(|said| panic!("i-want.md:{line}: {text}\n{said}"));
             continue;
         }
