@@ -65,9 +65,9 @@ async function check(browser, name, url, width, scheme) {
   const reached = await tabOrder(page, wrong);
   if (reached === 0) wrong.push("the tab key reaches nothing");
   await context.close();
+  // What axe-core finds depends on the width or on the colours: two of the four shapes have each of both.
   if ((width === WIDTHS[0]) !== (scheme === SCHEMES[0])) return wrong;
-  // The page's policy forbids foreign scripts, axe-core too: it gets a page of its own whose policy is passed over. What
-  // it finds depends on the width or on the colours: two of the four shapes have each of both.
+  // The page's policy forbids foreign scripts, axe-core too: it gets a page of its own whose policy is passed over.
   const examined = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, bypassCSP: true });
   const other = await examined.newPage();
   await other.goto(url, { waitUntil: "load" });

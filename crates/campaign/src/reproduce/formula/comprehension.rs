@@ -6,7 +6,7 @@
 //! all(bi.{n}:x > dcf.{n}:x for n in 2, 8, 18)             relations that hold together: bi.2:x > dcf.2:x and ...
 //! ```
 
-/// Largest length of a formula that is written out, in byte. The longest of the papers has 4,000.
+/// Largest length of a formula that is written out, in byte. The longest of the papers has 3,500.
 const LENGTH_MAX: usize = 1 << 16;
 
 /// Writes out all comprehensions of a formula.
@@ -15,7 +15,7 @@ const LENGTH_MAX: usize = 1 << 16;
 /// Says which comprehension is wrong, and how it is written.
 pub(super) fn written_out(text: &str) -> Result<String, String> {
     let mut text = text.to_owned();
-    // The first `for` has no other one in what it repeats.
+    // Before the first ` for ` stands no other one: what it repeats is written out.
     while let Some(at) = text.find(" for ") {
         let wrong = |wrong: String| format!("in the formula `{text}`, at `{}`: {wrong}", &text[at..]);
         let found = Comprehension::read(&text, at).map_err(wrong)?;
