@@ -19,6 +19,13 @@ impl Links {
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
+    /// Those that are not among others.
+    pub fn without(self, others: Self) -> Self {
+        Self(self.0 & !others.0)
+    }
+    pub fn iter(self) -> impl Iterator<Item = LinkId> {
+        (0..u16::BITS as u8).map(LinkId).filter(move |link| self.contains(*link))
+    }
     /// Whether all of them are among others.
     pub fn is_within(self, others: Self) -> bool {
         self.0 & !others.0 == 0

@@ -8,7 +8,7 @@ use super::category::{AccessCategory, TIDS};
 use super::config::{AgreementSetup, EdcaConfig, RequestLink};
 use super::coupling::{Coupling, Room};
 use super::doubt::{Doubts, Work};
-use super::emlsr::{Emlsr, OneRadio};
+use super::emlsr::OneRadio;
 use super::expectation::{Accesses, Deliveries};
 use super::frames::{Mpdu, Ppdu};
 use super::kinds::Kinds;
@@ -110,6 +110,18 @@ impl<P: Packet + Copy> TrafficQueue<P> {
     pub fn on_unanswered_request(&mut self, link: LinkId, limit: Option<u32>) -> Vec<Arc<Ppdu<P>>> {
         self.doubts.on_failure(link, self.links, limit)
     }
+    /// Whether a link leads to the peer now.
+    pub fn leads_over(&self, link: LinkId) -> bool {
+        self.links.contains(link)
+    }
+    /// These links lead to the peer from now on. Where one at a time does, it opens by an exchange that was answered,
+    /// and what is in doubt on others waits for it.
+    pub fn lead_over(&mut self, links: Links, is_single: bool) {
+        if is_single {
+            links.without(self.links).iter().for_each(|link| self.doubts.on_heard(link));
+        }
+        self.links = links;
+    }
     /// Whether a block acknowledgement that was lost on a link is asked for.
     pub fn asks(&self, link: LinkId) -> bool {
         self.doubts.asks(link, self.links)
@@ -153,7 +165,7 @@ pub(super) struct Traffic<P> {
     /// The same of frames to all, by link.
     broadcasts: Vec<[u16; TIDS]>,
     /// The multi-link peers.
-    peers: Peers,
+    pub peers: Peers,
     /// The one radio of a device in EMLSR mode.
     pub radio: Option<OneRadio>,
     /// The one link of a device that is awake, where it has one radio that cannot listen on several.
@@ -320,45 +332,6 @@ impl<P: Packet + Copy> Traffic<P> {
             let link = allocator.put(now, packet.flow_bucket(), links);
             queue.originator.put(packet, size(packet.len()), arrival, link);
         }
-    }
-
-    /// The delays of a peer in EMLSR mode.
-    pub fn emlsr(&self, device: Address) -> Option<Emlsr> {
-        self.peers.get(device).and_then(|peer| peer.traits.emlsr)
-    }
-    /// Whether a peer hears a link now, whatever the TIDs that the link carries.
-    pub fn is_heard(&self, to: Address, tid: u8, link: LinkId) -> bool {
-        let of_queue = || self.find(to, tid).is_some_and(|id| self.queue(id).links.contains(link));
-        self.peers.get(to).map_or_else(of_queue, |peer| peer.listens_on(link))
-    }
-    /// Whether a peer has one link awake at a time.
-    pub fn has_one_awake(&self, device: Address) -> bool {
-        self.peers.get(device).is_some_and(|peer| peer.traits.is_single)
-    }
-    /// The first multi-link peer.
-    pub fn first_peer(&self) -> Option<Address> {
-        self.peers.iter().next().map(|peer| peer.device)
-    }
-    /// The peers that were called to a link, with their delays.
-    pub fn called_to(&self, link: LinkId) -> Vec<(Address, Emlsr)> {
-        let there = self.peers.iter().filter(|peer| peer.is_called_to(link));
-        there.filter_map(|peer| Some((peer.device, peer.traits.emlsr?))).collect()
-    }
-    /// Whether a packet for a device can follow in a TXOP on a link without an initial control frame.
-    pub fn can_follow(&self, device: Address, link: LinkId) -> bool {
-        self.peers.get(device).is_none_or(|peer| peer.traits.emlsr.is_none() || peer.is_called_to(link))
-    }
-    /// Changes the links on which a peer listens, and with them those of its queues.
-    pub fn set_open<R>(&mut self, device: Address, set: impl FnOnce(&mut Peer) -> R) -> Option<R> {
-        let peer = self.peers.get_mut(device)?;
-        let result = set(peer);
-        let reached: [Links; TIDS] = std::array::from_fn(|tid| peer.reached_by(tid as u8));
-        for (tid, links) in (0..).zip(reached) {
-            if let Some(id) = self.find(device, tid) {
-                self.queue_mut(id).links = links;
-            }
-        }
-        Some(result)
     }
 
     /// A link has nothing to send in a category, or contends.

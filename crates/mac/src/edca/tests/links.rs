@@ -3,7 +3,7 @@
 
 use super::super::coupling::{Coupling, OnLink, Room};
 use super::super::link::{LinkId, Links};
-use super::super::{AccessCategory, Edca, Emlsr, Kinds, MultiLink, PeerTraits};
+use super::super::{AccessCategory, Edca, Emlsr, Kinds, MultiLink, PeerTraits, Repair};
 use super::air::{Air, Kind, Payload, at};
 use super::{config, of_window};
 use crate::frame::{Address, FrameKind};
@@ -306,4 +306,24 @@ fn what_a_device_says_again_is_marked_so() {
     air.send(at(10), 1, 0, 0, BestEffort);
     air.run(at(100_000));
     assert_eq!(air.nulls, [false, true, true, true, true, true, true, false]);
+}
+
+/// A link that was silent is asked again when it opens: nothing else would tell what became of the other's packets.
+#[test]
+fn what_is_in_doubt_on_a_link_that_sleeps_is_asked_for_on_the_one_that_is_awake() {
+    let (modes, ways) = ([Kind::Str, Kind::Single(us(800))], (super::RequestLink::Any, Default::default()));
+    let mut config = config();
+    (config.aggregation.repair, config.aggregation.retry_limit) = (Repair::Request, None);
+    let mut air = Air::of_devices_in(config, &modes, 2, ways, 1);
+    // The first link: seven requests have no answer, though the peer is heard. Then the peer is gone.
+    (0..2).for_each(|id| air.send(at(10), 1, 0, id, BestEffort));
+    (0..40).for_each(|id| air.send(at(500 * u64::from(id)), 0, 1, 10 + id, Voice));
+    // The second link: the answers to what it sends last are lost until it is left.
+    (2..5).for_each(|id| air.send(at(70_000), 1, 0, id, BestEffort));
+    air.outage = Some((0, at(20_000)..at(60_000)));
+    let is_lossy = |now| now < at(20_000) || (at(70_000)..at(100_000)).contains(&now);
+    air.fate = Box::new(move |now, kind, _, _| kind == FrameKind::BlockAck && is_lossy(now));
+    air.run(at(1_000_000));
+    let told = air.outcomes.iter().filter(|(station, ..)| *station == 1).count();
+    assert_eq!(told, 5, "{}", air.timeline);
 }
