@@ -39,6 +39,7 @@ mod peer;
 mod plan;
 mod purge;
 mod rates;
+mod reach;
 mod receiving;
 mod recipient;
 mod respond;
