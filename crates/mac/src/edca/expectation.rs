@@ -121,7 +121,7 @@ struct Owed {
 #[derive(Clone, Copy, Debug)]
 struct LinkUse {
     link: LinkId,
-    /// The rate of the last PPDU, and its end with the answer.
+    /// The rate of the last PPDU, or of its highest format, and the end of that PPDU with the answer.
     rate: BitRate,
     until: Instant,
     /// Mean share of its MPDUs that are acknowledged, of [`ALL`].
@@ -129,13 +129,18 @@ struct LinkUse {
     /// Mean time by which all MPDUs of a PPDU have come later than with its answer.
     late: Mean,
     owed: Option<Owed>,
-    /// Time of the last exchange without its data.
-    cost: Duration,
+    /// Time of the last exchange without its data; `None`: it has sent nothing yet.
+    cost: Option<Duration>,
     /// When others should have delivered all that this link left to them, if nothing was sent since.
     left_until: Option<Instant>,
 }
 
 impl LinkUse {
+    /// A link that has sent nothing: all of that is expected to come.
+    fn new(link: LinkId, rate: BitRate) -> Self {
+        let (until, late) = (Instant::ZERO, Mean::default());
+        Self { link, rate, until, success: ALL, late, owed: None, cost: None, left_until: None }
+    }
     /// Bits a second that come through while it sends.
     fn speed(&self) -> u64 {
         (self.rate.as_bps() * self.success / ALL).max(1)
@@ -168,14 +173,18 @@ impl Deliveries {
     /// A link sends a PPDU.
     pub fn on_sent(&mut self, sent: &SentPpdu) {
         let SentPpdu { link, rate, until, cost } = *sent;
-        match self.links.iter_mut().find(|known| known.link == link) {
-            Some(known) => (known.rate, known.until, known.cost) = (rate, until, cost),
-            None => {
-                let (success, late, owed, left_until) = (ALL, Mean::default(), None, None);
-                self.links.push(LinkUse { link, rate, until, success, late, owed, cost, left_until });
-            }
+        self.expect(link, || rate);
+        if let Some(known) = self.links.iter_mut().find(|known| known.link == link) {
+            (known.rate, known.until, known.cost) = (rate, until, Some(cost));
         }
         self.links.iter_mut().for_each(|known| known.left_until = None);
+    }
+
+    /// A link may send, with this rate as far as is known.
+    pub fn expect(&mut self, link: LinkId, rate: impl Fn() -> BitRate) {
+        if self.links.iter().all(|known| known.link != link) {
+            self.links.push(LinkUse::new(link, rate()));
+        }
     }
 
     /// Of the `sent` MPDUs of the last PPDU of a link this number is acknowledged; `lost` is the last of the others.
@@ -218,13 +227,14 @@ impl Deliveries {
         (accesses, category): (&Accesses, AccessCategory),
     ) -> Option<Part> {
         let own = self.links.iter().find(|known| known.link == link)?;
+        let cost = own.cost?;
         let way = Way { ready: own.late(now), speed: own.speed() };
         let others = self.links.iter().filter(|known| known.link != link);
         let others = others.map(|known| {
             let ready = accesses.ready(now, known.link, category) + known.late(now);
             Way { ready, speed: known.speed() }
         });
-        let part = first_here(way, own.cost, others.collect(), waiting);
+        let part = first_here(way, cost, others.collect(), waiting);
         let is_vain = own.left_until.is_some_and(|until| until <= now);
         Some(Part { here: part.here.max(if is_vain { waiting.one } else { 0 }), ..part })
     }

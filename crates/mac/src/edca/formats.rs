@@ -103,6 +103,10 @@ impl Formats {
     pub fn lowest(&self, to: Address) -> usize {
         self.place(to, 0, 0)
     }
+    /// The highest format towards a peer.
+    pub fn highest(&self, to: Address) -> &Vector {
+        &self.families[self.family(to)].common.0
+    }
     /// Number of times that the channel is halved towards a peer in any case.
     pub fn halvings(&self, to: Address) -> usize {
         self.families[self.family(to)].halvings

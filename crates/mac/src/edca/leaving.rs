@@ -1,6 +1,7 @@
 //! The part of what waits that a link of a device leaves to others, as the traffic knows it: the expectation of each
 //! queue ([`expectation`](super::expectation)), and the part of it that goes on a link.
 
+use super::Edca;
 use super::category::AccessCategory;
 use super::delivery::{Backlog, Part};
 use super::expectation::SentPpdu;
@@ -12,6 +13,25 @@ use airbraid_units::{Bytes, Duration, Instant};
 
 /// Length that a packet has more as an MPDU: header, LLC and FCS of QoS data (9.3.2.1).
 const HEADER: Bytes = Bytes::new(38);
+
+impl<P: Packet + Copy> Edca<P> {
+    /// A link that contends for the first time for what waits for a peer: it is expected to send in its highest format.
+    pub(super) fn expect_link(&mut self, category: AccessCategory, is_idle: bool) {
+        let link = self.planner.link.id;
+        let (planner, traffic) = (&self.planner, &mut self.traffic);
+        for place in 0..if is_idle { 0 } else { traffic.by_category[category.index()].len() } {
+            let id = traffic.by_category[category.index()][place];
+            let queue = traffic.queue_mut(id);
+            if !queue.leads_over(link) {
+                continue;
+            }
+            let to = planner.link.address(queue.to);
+            if let Some(deliveries) = &mut queue.deliveries {
+                deliveries.expect(link, || planner.formats.highest(to).rate().bit_rate);
+            }
+        }
+    }
+}
 
 impl<P: Packet + Copy> Traffic<P> {
     /// A PPDU of a queue on a link was answered, or was not: of its MPDUs those were acknowledged of which it is said.
@@ -68,29 +88,35 @@ impl<P: Packet + Copy> Traffic<P> {
         }
     }
     /// The part of what waits in a queue that a link delivers before others could, where it leaves the rest to those.
+    /// What was lost waits as well; `None`: there is more than the window has space for, and every link takes some.
     fn part_here(&self, now: Instant, id: QueueId, link: LinkId) -> Option<Part> {
         let (queue, accesses) = (self.queue(id), self.accesses.as_deref()?);
         let deliveries = queue.deliveries.as_ref()?;
-        let count = queue.waiting.len();
-        if count == 0 || count > queue.originator.space() {
+        if queue.waiting.len() > queue.originator.space() {
             return None;
         }
-        let all: u64 = queue.waiting.iter().map(|(packet, _)| bits_of(packet)).sum();
+        let (lost, lost_bits) = queue.originator.lost();
+        let count = queue.waiting.len() as u64 + lost;
+        let all: u64 = queue.waiting.iter().map(|(packet, _)| bits_of(packet)).sum::<u64>() + lost_bits;
         let known = (accesses, AccessCategory::of_priority(queue.tid));
-        deliveries.first_here(now, link, Backlog { all, one: all / count as u64 }, known)
+        let waiting = Backlog { all, one: all.checked_div(count)? };
+        deliveries.first_here(now, link, waiting, known)
     }
-    /// Number of the packets of this part.
+    /// Number of the new packets of this part: what was lost goes before.
     pub fn first_here(&self, now: Instant, id: QueueId, link: LinkId) -> Option<u32> {
-        let mut left = self.part_here(now, id, link)?.here;
+        let part = self.part_here(now, id, link)?;
+        let queue = self.queue(id);
+        let (_, lost_bits) = queue.originator.lost();
+        let mut left = part.here.saturating_sub(lost_bits);
         let least = u32::from(left > 0);
         let fits = |(packet, _): &&(P, u64)| left.checked_sub(bits_of(packet)).map(|rest| left = rest).is_some();
-        Some((self.queue(id).waiting.iter().take_while(fits).count() as u32).max(least))
+        Some((queue.waiting.iter().take_while(fits).count() as u32).max(least))
     }
-    /// Whether a link leaves to others everything of a queue. What was lost goes again in any case.
+    /// Whether a link leaves to others everything of a queue.
     pub fn leaves_all(&self, now: Instant, id: QueueId, link: LinkId) -> bool {
         let queue = self.queue(id);
-        let is_asked = || queue.needs_request(link) || queue.originator.has_waiting_on(link);
-        queue.deliveries.is_some() && !is_asked() && self.part_here(now, id, link).is_some_and(|part| part.here == 0)
+        let leaves = || self.part_here(now, id, link).is_some_and(|part| part.here == 0);
+        queue.deliveries.is_some() && !queue.needs_request(link) && leaves()
     }
 }
 

@@ -106,6 +106,14 @@ impl<P: Copy> Originator<P> {
     pub fn has_waiting_on(&self, link: LinkId) -> bool {
         self.waiting > 0 || self.put.get(usize::from(link.0)).is_some_and(|put| *put > 0)
     }
+    /// Number of MPDUs that wait to be sent again on any link, and their bits.
+    pub fn lost(&self) -> (u64, u64) {
+        if !self.has_waiting() {
+            return (0, 0);
+        }
+        let lost = self.slots.iter().filter(|slot| slot.state == MpduState::Waiting && slot.link.is_none());
+        lost.fold((0, 0), |(count, bits), slot| (count + 1, bits + 8 * u64::from(slot.size)))
+    }
     /// Arrival of the oldest MPDU that is not done.
     pub fn oldest_arrival(&self) -> Option<u64> {
         self.slots.front().map(|slot| slot.arrival)
