@@ -217,7 +217,7 @@ impl Deliveries {
         }
     }
 
-    /// The part of what waits that a link delivers before the others could; `None`: it has sent nothing yet. What was
+    /// The part of what waits that a link delivers before the others could; `None`: none has sent anything yet. What was
     /// left to others in vain goes here: no link waits for another for longer than it expects.
     pub fn first_here(
         &self,
@@ -227,7 +227,8 @@ impl Deliveries {
         (accesses, category): (&Accesses, AccessCategory),
     ) -> Option<Part> {
         let own = self.links.iter().find(|known| known.link == link)?;
-        let cost = own.cost?;
+        // An exchange costs about as much on any link.
+        let cost = own.cost.or_else(|| self.links.iter().find_map(|known| known.cost))?;
         let way = Way { ready: own.late(now), speed: own.speed() };
         let others = self.links.iter().filter(|known| known.link != link);
         let others = others.map(|known| {
