@@ -27,6 +27,8 @@ pub(crate) struct CarrierSense {
     own_until: Instant,
     /// Whether anything was ever on the medium.
     is_used: bool,
+    /// Whether the station hears nothing.
+    is_lost: bool,
     /// End of the last energy or own transmission.
     idle_from: Instant,
     /// EIFS less DIFS after a reception with an error.
@@ -47,6 +49,7 @@ impl CarrierSense {
             busy_since: None,
             own_until: Instant::ZERO,
             is_used: false,
+            is_lost: false,
             idle_from: Instant::ZERO,
             eifs_from: Instant::ZERO,
             error_pending: false,
@@ -77,9 +80,12 @@ impl CarrierSense {
         self.busy_since = Some(now);
     }
 
-    /// The medium falls idle.
+    /// The medium falls idle. A station that has ceased to hear at this very instant does not know.
     #[inline]
     pub fn on_idle(&mut self, now: Instant) {
+        if self.is_lost {
+            return;
+        }
         self.busy_since = None;
         if self.error_pending {
             self.start_eifs(now);
@@ -147,11 +153,12 @@ impl CarrierSense {
 
     /// The station hears nothing more: to it the medium is busy.
     pub fn lose(&mut self, now: Instant) {
-        self.busy_since = Some(now);
+        (self.busy_since, self.is_lost) = (Some(now), true);
     }
     /// It hears again, a medium that is idle. The NAV is what it was.
     pub fn find(&mut self, now: Instant) {
         (self.busy_since, self.error_pending, self.eifs_from) = (None, false, Instant::ZERO);
+        self.is_lost = false;
         self.wait_until(now);
     }
 
@@ -167,5 +174,25 @@ impl CarrierSense {
     pub fn ready(&self, gap: Duration) -> Instant {
         let idle = self.idle_from.max(self.eifs_from).max(self.nav.until().max(self.hold));
         if self.is_used { idle + gap } else { Instant::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A frame may end at the instant at which the radio leaves.
+    #[test]
+    fn a_station_that_hears_nothing_does_not_hear_that_the_medium_is_idle() {
+        let [gap, at] = [34, 100].map(Duration::from_micros);
+        let config = SenseConfig { eifs: None, eifs_is_nav: false, difs: gap, rx_start_delay: Duration::ZERO };
+        let (mut sense, now) = (CarrierSense::new(config), Instant::ZERO + at);
+        sense.on_busy(Instant::ZERO);
+        sense.lose(now);
+        sense.on_idle(now);
+        assert!(sense.is_taken(now + at));
+        sense.find(now + at);
+        assert!(!sense.is_taken(now + at));
+        assert_eq!(sense.ready(gap), now + at + gap);
     }
 }

@@ -265,11 +265,17 @@ mod tests {
         deliveries.first_here(at(us), link, waiting, (accesses, BE)).map(|part| part.here / 1_000)
     }
 
+    /// It is expected to send, and to cost as much as another does, as soon as it contends.
     #[test]
-    fn a_link_that_has_sent_nothing_is_not_known() {
+    fn a_link_that_has_sent_nothing_is_known_when_it_contends() {
         let (mut deliveries, accesses) = (Deliveries::default(), Accesses::default());
+        let rate = || BitRate::from_bps(200_000_000);
+        deliveries.expect(B, rate);
+        assert_eq!([A, B].map(|link| takes(&deliveries, &accesses, 0, link)), [None; 2], "nothing was sent");
         send(&mut deliveries, A, 0);
-        assert_eq!([A, B].map(|link| takes(&deliveries, &accesses, 0, link)), [Some(90), None]);
+        assert_eq!([A, B].map(|link| takes(&deliveries, &accesses, 0, link)), [Some(30), Some(60)]);
+        deliveries.expect(A, rate);
+        assert_eq!(takes(&deliveries, &accesses, 0, A), Some(30), "what is known stays");
     }
 
     #[test]

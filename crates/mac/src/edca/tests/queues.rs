@@ -440,6 +440,26 @@ fn a_link_leaves_what_another_one_delivers_before() {
     assert_eq!(LINKS.map(|link| next(&traffic, 5_000, link)), [Some(id), Some(id)]);
 }
 
+/// What was lost waits as what is new does: the slow link leaves it to the fast one as long as that has all before.
+#[test]
+fn what_was_lost_is_left_to_others_as_well() {
+    let (mut traffic, id) = of_device(100, PeerTraits { allocation: Allocation::Expected, ..PeerTraits::default() }, 3);
+    for (link, mbps) in LINKS.into_iter().zip([500, 20]) {
+        let (rate, until, cost) = (BitRate::from_bps(mbps * 1_000_000), at(0), Duration::from_micros(50));
+        traffic.note_delivery(at(0), id, &SentPpdu { link, rate, until, cost });
+    }
+    number(&mut traffic, id, 2);
+    assert_eq!(traffic.queue(id).originator.lost(), (0, 0), "they are in a PPDU");
+    traffic.queue_mut(id).originator.lose(0, None);
+    assert_eq!(traffic.queue(id).originator.lost(), (1, 8 * 1_538));
+    let next = |traffic: &Traffic<_>, link| traffic.next(BestEffort, link, at(0));
+    assert_eq!(LINKS.map(|link| next(&traffic, link)), [Some(id), None]);
+    assert_eq!(traffic.first_here(at(0), id, LINKS[0]), Some(1), "the new one behind it");
+    // Nothing new waits.
+    number(&mut traffic, id, 1);
+    assert_eq!(LINKS.map(|link| next(&traffic, link)), [Some(id), None]);
+}
+
 /// The most that is new: what waits here first where all has place, or else the share of what is behind the oldest
 /// that goes again.
 #[test]
