@@ -29,11 +29,12 @@ fn scale(bits: u64) -> u128 {
     u128::from(bits) * 1_000_000_000
 }
 
-/// Packets that wait: their bits, and the mean of one.
+/// Packets that wait: their bits, the mean of one, and of all the bits that were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Backlog {
     pub all: u64,
     pub one: u64,
+    pub lost: u64,
 }
 
 /// The decision of a link.
@@ -96,7 +97,7 @@ mod tests {
     }
     /// Packets of 1000 bit.
     fn backlog(packets: u64) -> Backlog {
-        Backlog { all: packets * 1_000, one: 1_000 }
+        Backlog { all: packets * 1_000, one: 1_000, lost: 0 }
     }
 
     #[test]

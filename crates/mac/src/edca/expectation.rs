@@ -229,7 +229,9 @@ impl Deliveries {
         let own = self.links.iter().find(|known| known.link == link)?;
         // An exchange costs about as much on any link.
         let cost = own.cost.or_else(|| self.links.iter().find_map(|known| known.cost))?;
-        let way = Way { ready: own.late(now), speed: own.speed() };
+        // What is lost already waits no longer for this link's losses.
+        let late = if waiting.lost > 0 { Duration::ZERO } else { own.late(now) };
+        let way = Way { ready: late, speed: own.speed() };
         let others = self.links.iter().filter(|known| known.link != link);
         let others = others.map(|known| {
             let ready = accesses.ready(now, known.link, category) + known.late(now);
@@ -261,7 +263,7 @@ mod tests {
     }
     /// Packets of 10 us of 90 that a link takes at a time.
     fn takes(deliveries: &Deliveries, accesses: &Accesses, us: u64, link: LinkId) -> Option<u64> {
-        let waiting = Backlog { all: 90_000, one: 1_000 };
+        let waiting = Backlog { all: 90_000, one: 1_000, lost: 0 };
         deliveries.first_here(at(us), link, waiting, (accesses, BE)).map(|part| part.here / 1_000)
     }
 
@@ -323,6 +325,22 @@ mod tests {
         assert_eq!(late(&deliveries), us_of(800), "the first value");
         deliveries.on_answer(A, (10, 10), None);
         assert_eq!(late(&deliveries), us_of(700), "and an eighth of the second, zero");
+    }
+
+    /// Its lateness is no reason to leave what was lost to a link that is not ready.
+    #[test]
+    fn what_was_lost_does_not_wait_for_the_lateness_of_its_link() {
+        let (mut deliveries, mut accesses) = (Deliveries::default(), Accesses::default());
+        send(&mut deliveries, A, 0);
+        send(&mut deliveries, B, 0);
+        deliveries.on_answer(A, (9, 10), Some(9));
+        deliveries.on_moved(at(5_000), 10);
+        accesses.set(at(3_000), B, BE, true);
+        let takes = |lost| {
+            let waiting = Backlog { all: 1_000, one: 1_000, lost };
+            deliveries.first_here(at(5_000), A, waiting, (&accesses, BE)).map(|part| part.here)
+        };
+        assert_eq!([0, 1_000].map(takes), [Some(0), Some(1_000)]);
     }
 
     /// The other link is expected to deliver 90 packets in 900 us.

@@ -95,11 +95,11 @@ impl<P: Packet + Copy> Traffic<P> {
         if queue.waiting.len() > queue.originator.space() {
             return None;
         }
-        let (lost, lost_bits) = queue.originator.lost();
-        let count = queue.waiting.len() as u64 + lost;
-        let all: u64 = queue.waiting.iter().map(|(packet, _)| bits_of(packet)).sum::<u64>() + lost_bits;
+        let (count, lost) = queue.originator.lost();
+        let count = queue.waiting.len() as u64 + count;
+        let all: u64 = queue.waiting.iter().map(|(packet, _)| bits_of(packet)).sum::<u64>() + lost;
         let known = (accesses, AccessCategory::of_priority(queue.tid));
-        let waiting = Backlog { all, one: all.checked_div(count)? };
+        let waiting = Backlog { all, one: all.checked_div(count)?, lost };
         deliveries.first_here(now, link, waiting, known)
     }
     /// Number of the new packets of this part: what was lost goes before.
