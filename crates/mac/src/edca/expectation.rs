@@ -217,8 +217,8 @@ impl Deliveries {
         }
     }
 
-    /// The part of what waits that a link delivers before the others could; `None`: none has sent anything yet. What was
-    /// left to others in vain goes here: no link waits for another for longer than it expects.
+    /// The part of what waits that a link delivers before the others could; `None`: none has sent anything yet. What
+    /// was left to others in vain goes here: no link waits for another for longer than it expects.
     pub fn first_here(
         &self,
         now: Instant,

@@ -440,7 +440,7 @@ fn a_link_leaves_what_another_one_delivers_before() {
     assert_eq!(LINKS.map(|link| next(&traffic, 5_000, link)), [Some(id), Some(id)]);
 }
 
-/// What was lost waits as what is new does: the slow link leaves it to the fast one as long as that has all before.
+/// The slow link leaves what was lost to the fast one, as it does what is new.
 #[test]
 fn what_was_lost_is_left_to_others_as_well() {
     let (mut traffic, id) = of_device(100, PeerTraits { allocation: Allocation::Expected, ..PeerTraits::default() }, 3);
