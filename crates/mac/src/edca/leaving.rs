@@ -16,18 +16,14 @@ const HEADER: Bytes = Bytes::new(38);
 
 impl<P: Packet + Copy> Edca<P> {
     /// A link that contends for the first time for what waits for a peer: it is expected to send in its highest format.
-    pub(super) fn expect_link(&mut self, category: AccessCategory, is_idle: bool) {
-        let link = self.planner.link.id;
-        let (planner, traffic) = (&self.planner, &mut self.traffic);
-        for place in 0..if is_idle { 0 } else { traffic.by_category[category.index()].len() } {
+    pub(super) fn expect_link(&mut self, category: AccessCategory) {
+        let (link, formats, traffic) = (&self.planner.link, &self.planner.formats, &mut self.traffic);
+        for place in 0..traffic.by_category[category.index()].len() {
             let id = traffic.by_category[category.index()][place];
             let queue = traffic.queue_mut(id);
-            if !queue.leads_over(link) {
-                continue;
-            }
-            let to = planner.link.address(queue.to);
-            if let Some(deliveries) = &mut queue.deliveries {
-                deliveries.expect(link, || planner.formats.highest(to).rate().bit_rate);
+            let (to, leads) = (link.address(queue.to), queue.leads_over(link.id));
+            if let Some(deliveries) = queue.deliveries.as_mut().filter(|_| leads) {
+                deliveries.expect(link.id, || formats.highest(to).rate().bit_rate);
             }
         }
     }

@@ -506,7 +506,9 @@ impl<P: Packet + Copy> Edca<P> {
             self.traffic.set_idle(self.planner.link.id, category, is_idle);
             if self.traffic.leaves() {
                 self.traffic.note_work(now, self.planner.link.id, category, !is_idle);
-                self.expect_link(category, is_idle);
+            }
+            if self.traffic.leaves() && !is_idle {
+                self.expect_link(category);
             }
         }
         self.traffic.note_demand(now, self.planner.link.id, is_busy);
