@@ -424,14 +424,21 @@ fn links_that_send_have_shares() {
     assert_eq!(traffic.demand(at(700), LINKS[1]), Duration::from_micros(400));
 }
 
-/// One packet goes by the fast link, which is ready at once; the slow one contends on, and has nothing for this queue.
-#[test]
-fn a_link_leaves_what_another_one_delivers_before() {
-    let (mut traffic, id) = of_device(100, PeerTraits { allocation: Allocation::Expected, ..PeerTraits::default() }, 1);
+/// A device with a link of 500 Mbit/s and one of 20, as far as both are known, and packets for its peer.
+fn of_unlike_links(packets: u32) -> (Traffic<Payload>, QueueId) {
+    let traits = PeerTraits { allocation: Allocation::Expected, ..PeerTraits::default() };
+    let (mut traffic, id) = of_device(100, traits, packets);
     for (link, mbps) in LINKS.into_iter().zip([500, 20]) {
         let (rate, until, cost) = (BitRate::from_bps(mbps * 1_000_000), at(0), Duration::from_micros(50));
         traffic.note_delivery(at(0), id, &SentPpdu { link, rate, until, cost });
     }
+    (traffic, id)
+}
+
+/// One packet goes by the fast link, which is ready at once; the slow one contends on, and has nothing for this queue.
+#[test]
+fn a_link_leaves_what_another_one_delivers_before() {
+    let (mut traffic, id) = of_unlike_links(1);
     let next = |traffic: &Traffic<_>, us, link| traffic.next(BestEffort, link, at(us));
     assert_eq!(LINKS.map(|link| next(&traffic, 0, link)), [Some(id), None]);
     assert!(LINKS.iter().all(|link| traffic.can_send(BestEffort, *link)));
@@ -443,11 +450,7 @@ fn a_link_leaves_what_another_one_delivers_before() {
 /// The slow link leaves what was lost to the fast one, as it does what is new.
 #[test]
 fn what_was_lost_is_left_to_others_as_well() {
-    let (mut traffic, id) = of_device(100, PeerTraits { allocation: Allocation::Expected, ..PeerTraits::default() }, 3);
-    for (link, mbps) in LINKS.into_iter().zip([500, 20]) {
-        let (rate, until, cost) = (BitRate::from_bps(mbps * 1_000_000), at(0), Duration::from_micros(50));
-        traffic.note_delivery(at(0), id, &SentPpdu { link, rate, until, cost });
-    }
+    let (mut traffic, id) = of_unlike_links(3);
     number(&mut traffic, id, 2);
     assert_eq!(traffic.queue(id).originator.lost(), (0, 0), "they are in a PPDU");
     traffic.queue_mut(id).originator.lose(0, None);
