@@ -84,7 +84,7 @@ impl<P: Packet + Copy> Traffic<P> {
         }
     }
     /// The part of what waits in a queue that a link delivers before others could, where it leaves the rest to those.
-    /// What was lost waits as well; `None`: there is more than the window has space for, and every link takes some.
+    /// Counts lost MPDUs, too. Returns `None` where the window has no space for all that waits.
     fn part_here(&self, now: Instant, id: QueueId, link: LinkId) -> Option<Part> {
         let (queue, accesses) = (self.queue(id), self.accesses.as_deref()?);
         let deliveries = queue.deliveries.as_ref()?;
