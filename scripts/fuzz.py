@@ -25,7 +25,7 @@ FIRST = 2000
 
 
 def targets():
-    """The executables of the fuzz targets, by the name of file and test."""
+    """The executables of the fuzz targets, by their names."""
     build = ["cargo", "test", "--profile", "fuzz", "--locked", "-p", "airbraid-fuzz", "--no-run", "--message-format=json"]
     made = subprocess.run(build, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True).stdout
     found = {}
@@ -37,7 +37,7 @@ def targets():
             )
             for test in listed.stdout.splitlines():
                 name = test.removesuffix(": test")
-                found[f"{message['target']['name']}::{name}"] = (message["executable"], name)
+                found[name] = (message["executable"], name)
     return dict(sorted(found.items()))
 
 

@@ -2,7 +2,7 @@
 //!
 //! `cargo test -p airbraid-fuzz` tries inputs for a second each; `make fuzz` millions of them, counts them, and goes on
 //! where it was stopped (`scripts/fuzz.py`); `cargo bolero test -p airbraid-fuzz NAME` goes on, led by coverage, as
-//! long as you let it. The targets are in `tests/`.
+//! long as you let it. The targets are in `tests/readers/`.
 
 /// Feedback of a tunnel, behind its first byte, as a peer may make it of any bytes: reports whose lengths are right, of
 /// numbers near those in use, which chance would hardly ever make.

@@ -166,7 +166,7 @@ fn the_tests_that_show_what_is_promised_are_there() {
                 matches!(test, "" | "tests" | "*") || code.iter().any(|code| code.contains(&format!("fn {test}(")));
             assert!(is_there, "docs/security.md: there is no test `{word}`");
         } else if let Some((folder, file)) = word.split_once('/').filter(|(_, file)| file.ends_with(".rs")) {
-            let path = format!("tests/{folder}/{file}");
+            let path = format!("tests/engine/{folder}/{file}");
             assert!(all.iter().any(|other| other.ends_with(&path)), "docs/security.md: there is no `{word}`");
         } else {
             continue;
