@@ -5,6 +5,7 @@
     scripts/ablate.py --only copies,symbols    those whose names contain one of these words
     scripts/ablate.py --draw 7                 other members, rates, delays and losses
     scripts/ablate.py --together               all of them off at once: two may do the same work
+    scripts/ablate.py --unsteady               over members whose delays vary, half of which reorder
     scripts/ablate.py --check                  whether the code of each mechanism is still where the list has it
 
 All mechanisms are switches of one copy of the tree (out/ablate/tree), which is built once. Finished runs are kept, so a
@@ -44,6 +45,8 @@ LATE_TABLES = [
     "short --lossy --sets 8 --rates-up-to 60 --size-up-to 1000 --by 1",
 ]
 LATE = "late: "
+# The tables that can have members whose delays vary.
+UNSTEADY = ("random", "short", "stream")
 # The columns that are compared: heading, their names in the tables, whether by ratio, whether less is better, whether
 # hosts wake late.
 VALUES = [
@@ -149,11 +152,18 @@ def rows_of(text):
     return values
 
 
-def measure(binary, folder, numbers, draw):
+def tables(is_unsteady):
+    """The tables of a call: all, or those over members whose delays vary."""
+    if is_unsteady:
+        return [f"{table} --unsteady" for table in TABLES if table.startswith(UNSTEADY)]
+    return [*TABLES, *(LATE + table for table in LATE_TABLES)]
+
+
+def measure(binary, folder, numbers, draw, is_unsteady=False):
     """The values of all tables with mechanisms switched off: {(table, row, column): value}."""
     off = ",".join(map(str, numbers)) or "0"
     values = {}
-    for table in [*TABLES, *(LATE + table for table in LATE_TABLES)]:
+    for table in tables(is_unsteady):
         is_late = table.startswith(LATE)
         command = [binary, *table.removeprefix(LATE).split(), "--draw", str(draw), "--bond-only", "--all"]
         command += ["--store", folder / f"store-{off}{'-late' if is_late else ''}"]
@@ -164,10 +174,12 @@ def measure(binary, folder, numbers, draw):
 
 
 def change(base, values, names, is_ratio, is_late):
-    """Mean of the change of columns, and its standard error."""
+    """Mean of the change of columns, and its standard error; `None` where no table has them."""
     same = [key for key in values if key in base and key[2] in names and key[0].startswith(LATE) == is_late]
     pairs = [(base[key], values[key]) for key in same]
     changes = [math.log(b / a) if is_ratio else b - a for a, b in pairs if not is_ratio or min(a, b) > 0]
+    if len(changes) < 2:
+        return None
     return statistics.mean(changes), statistics.stdev(changes) / math.sqrt(len(changes))
 
 
@@ -175,7 +187,10 @@ def line(name, base, values):
     """The line of a mechanism: what it costs beyond two standard errors is bold, what it gains in italics."""
     cells = []
     for _, names, is_ratio, is_cost, is_late in VALUES:
-        mean, error = change(base, values, names, is_ratio, is_late)
+        measured = change(base, values, names, is_ratio, is_late)
+        if measured is None:
+            continue
+        mean, error = measured
         text = f"{100 * mean:+.1f} ± {100 * error:.1f} %" if is_ratio else f"{mean:+.3f} ± {error:.3f}"
         worse = mean if is_cost else -mean
         mark = "**" if worse > 2 * error > 0 else "*" if worse < -2 * error < 0 else ""
@@ -188,6 +203,7 @@ def main():
     parser.add_argument("--only", default="", help="words of the names of mechanisms, with commas between")
     parser.add_argument("--draw", type=int, default=1, help="number of the draw of all tables")
     parser.add_argument("--together", action="store_true", help="switch all of these off at once: one line")
+    parser.add_argument("--unsteady", action="store_true", help="over members whose delays vary, half of which reorder")
     parser.add_argument("--state", type=Path, default=ROOT / "out/ablate", help="folder of the copy and of runs")
     parser.add_argument("--check", action="store_true", help="look for the code of each mechanism, and measure nothing")
     arguments = parser.parse_args()
@@ -201,18 +217,18 @@ def main():
     folder = arguments.state.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     binary = build(folder)
-    base = measure(binary, folder, [], arguments.draw)
+    base = measure(binary, folder, [], arguments.draw, arguments.unsteady)
     counts = collections.Counter((key[2], key[0].startswith(LATE)) for key in base)
     numbers = [sum(counts[name, is_late] for name in names) for _, names, _, _, is_late in VALUES]
-    heads = [f"{head} ({number})" for (head, *_), number in zip(VALUES, numbers)]
+    heads = [f"{head} ({number})" for (head, *_), number in zip(VALUES, numbers) if number > 1]
     print("| switched off | " + " | ".join(heads) + " |")
-    print("|---|" + "---|" * len(VALUES), flush=True)
+    print("|---|" + "---|" * len(heads), flush=True)
     rows = [([number], mechanism["name"]) for number, mechanism in chosen]
     if arguments.together:
         rows = [([number for number, _ in chosen], " + ".join(mechanism["name"] for _, mechanism in chosen))]
     for place, (off, name) in enumerate(rows, 1):
         print(f"{place}/{len(rows)} {name}", file=sys.stderr)
-        print(line(name, base, measure(binary, folder, off, arguments.draw)), flush=True)
+        print(line(name, base, measure(binary, folder, off, arguments.draw, arguments.unsteady)), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,21 @@ pub struct Losses {
     pub burst: f64,
 }
 
+/// A delay that varies: a uniform extra of each packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Jitter {
+    pub most_us: u64,
+    /// Whether packets overtake each other.
+    pub reorders: bool,
+}
+
+impl Jitter {
+    /// An extra of at most 1 to 20 ms, uniform in its logarithm; half of such links reorder.
+    pub fn draw(draw: &mut Draw) -> Self {
+        Self { most_us: draw.spread(1_000.0, 20_000.0) as u64, reorders: draw.is_one_in(2) }
+    }
+}
+
 /// A rate that swings between two values, up and down in equal steps (a triangle).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Swing {
@@ -27,6 +42,7 @@ pub struct Member {
     pub rate_kbps: u64,
     /// One way.
     pub delay_us: u64,
+    pub jitter: Option<Jitter>,
     pub losses: Option<Losses>,
     pub change: Change,
 }
@@ -75,7 +91,7 @@ impl Swing {
 
 impl Member {
     pub fn plain(rate_kbps: u64, delay_us: u64) -> Self {
-        Self { rate_kbps, delay_us, losses: None, change: Change::None }
+        Self { rate_kbps, delay_us, jitter: None, losses: None, change: Change::None }
     }
 
     /// The rate from 0 to `until_ms`: pairs of a time \[ms\] and the rate from then on \[kbit/s\].
@@ -100,9 +116,13 @@ impl Member {
         mean(&self.course(until_ms), from_ms, until_ms) * self.kept()
     }
 
-    /// One line for a table: Mbit/s@ms, losses, swing.
+    /// One line for a table: Mbit/s@ms, jitter, losses, swing.
     pub fn text(&self) -> String {
         let mut text = format!("{}@{}", short(self.rate_kbps as f64 / 1e3), short(self.delay_us as f64 / 1e3));
+        if let Some(Jitter { most_us, reorders }) = self.jitter {
+            let order = if reorders { " reordered" } else { "" };
+            text += &format!(" +{} ms{order}", short(most_us as f64 / 1e3));
+        }
         if let Some(Losses { mean, burst }) = self.losses {
             text += &format!(" {} % x{burst:.0}", short(mean * 100.0));
         }

@@ -56,6 +56,9 @@ pub struct Random {
     /// Give all members of a set the rate and delay of its first
     #[arg(long)]
     pub equal: bool,
+    /// Let each member's delay vary, by up to 1 to 20 ms; half of them reorder
+    #[arg(long)]
+    pub unsteady: bool,
     /// Largest number of members of a set
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(2..=8))]
     pub members_up_to: u64,

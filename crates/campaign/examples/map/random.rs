@@ -3,7 +3,7 @@
 use crate::alone::{best_member_bps, goodput_bps, mean, oracle_bps, sum_bps};
 use crate::bench::{Bench, Task};
 use crate::draw::Draw;
-use crate::member::{Change, Losses, Member, Swing};
+use crate::member::{Change, Jitter, Losses, Member, Swing};
 use crate::options;
 use crate::scene::{Control, Path, Scene, Transfer};
 use crate::table::Column;
@@ -50,6 +50,11 @@ pub fn set(options: &options::Random, index: u64) -> Vec<Member> {
         member
     };
     let mut members: Vec<Member> = (0..count).map(one).collect();
+    if options.unsteady {
+        // Numbers of their own, so that all else is the same.
+        let mut draw = Draw::new(!common.draw(), index);
+        members.iter_mut().for_each(|member| member.jitter = Some(Jitter::draw(&mut draw)));
+    }
     if options.equal {
         let Member { rate_kbps, delay_us, .. } = members[0];
         for member in &mut members {

@@ -214,6 +214,9 @@ impl Scene {
             text,
             "[[link]]\nname = \"l{index}\"\nbetween = [\"server\", \"client\"]\ndelay = \"{delay_us} us\"\nqueue = {queue}\n"
         );
+        if let Some(jitter) = member.jitter {
+            let _ = writeln!(text, "jitter = \"{} us\"\nreorder = {}", jitter.most_us, jitter.reorders);
+        }
         if let Some(losses) = member.losses {
             let _ = writeln!(text, "loss = {{ mean_loss = {}, mean_burst = {:.3} }}", losses.mean, losses.burst);
         }

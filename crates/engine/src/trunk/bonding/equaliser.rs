@@ -83,9 +83,8 @@ impl Equaliser {
             // While there is no slower member, as when a faster one fails for a moment, an equalised flow stays so.
             more == 0 || carries((self.filled + more.min(self.filled) / 8) * MORE)
         } else {
-            // One that may use the nearest member alone fills that.
-            let alone = steps.last().filter(|step| step.faster == 0).map(|step| step.rate);
-            let filled = steps.iter().map(|step| step.faster).chain(alone);
+            // The nearest member alone, too: the step of a thin one behind it may be missing, as a later one is worth more.
+            let filled = steps.iter().map(|step| step.faster).chain(steps.first().map(Step::all));
             let filled = filled.filter(|&rate| rate > 0 && carries(rate * FULL));
             self.filled = filled.max().unwrap_or(self.filled);
             self.filled > 0 && carries(self.filled * FULL)
