@@ -84,7 +84,8 @@ impl Equaliser {
             more == 0 || carries((self.filled + more.min(self.filled) / 8) * MORE)
         } else {
             // The nearest member alone, too: the step of a thin one behind it may be missing, as a later one is worth more.
-            let filled = steps.iter().map(|step| step.faster).chain(steps.first().map(Step::all));
+            let alone = steps.first().filter(|step| step.faster == 0).map(|step| step.rate);
+            let filled = steps.iter().map(|step| step.faster).chain(alone);
             let filled = filled.filter(|&rate| rate > 0 && carries(rate * FULL));
             self.filled = filled.max().unwrap_or(self.filled);
             self.filled > 0 && carries(self.filled * FULL)
@@ -333,18 +334,22 @@ mod tests {
         let near = Step { later: Duration::ZERO, faster: 0, rate: 6_000_000, ..STEP };
         let middle = Step { later: MS * 20, faster: 6_000_000, rate: 60_000_000, ..STEP };
         let far = Step { later: MS * 45, faster: 66_000_000, rate: 30_000_000, ..STEP };
-        let longest = |mbps: u64| {
+        let longest = |mbps: u64, steps: &[Step]| {
             let (mut equaliser, mut longest) = (Equaliser::new(Instant::ZERO), Duration::ZERO);
             for ms in 1..12_000 {
                 let now = Instant::ZERO + MS * ms;
-                equaliser.on_taken(now, mbps * 125, &[near, middle, far], 1);
+                equaliser.on_taken(now, mbps * 125, steps, 1);
                 longest = longest.max(equaliser.hold(now, (12, 17_000), &far));
             }
             longest
         };
-        assert_eq!(longest(6), far.later);
-        assert_eq!(longest(65), far.later);
-        assert_eq!(longest(5), Duration::ZERO, "it leaves room");
+        let all = [near, middle, far];
+        assert_eq!(longest(6, &all), far.later);
+        assert_eq!(longest(65, &all), far.later);
+        assert_eq!(longest(5, &all), Duration::ZERO, "it leaves room");
+        // The terms with the middle one are left out where the far one is worth more.
+        assert_eq!(longest(6, &[near, far]), far.later);
+        assert_eq!(longest(5, &[near, far]), Duration::ZERO, "it leaves room");
     }
 
     #[test]
