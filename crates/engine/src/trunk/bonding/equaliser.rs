@@ -83,7 +83,7 @@ impl Equaliser {
             // While there is no slower member, as when a faster one fails for a moment, an equalised flow stays so.
             more == 0 || carries((self.filled + more.min(self.filled) / 8) * MORE)
         } else {
-            // The nearest member alone, too: the step of a thin one behind it is missing where a later one is worth more.
+            // The nearest member alone, too: the step of a thin one behind it is missing where a later is worth more.
             let alone = steps.first().filter(|step| step.faster == 0).map(|step| step.rate);
             let filled = steps.iter().map(|step| step.faster).chain(alone);
             let filled = filled.filter(|&rate| rate > 0 && carries(rate * FULL));
