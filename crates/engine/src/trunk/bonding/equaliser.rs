@@ -35,6 +35,8 @@ const JUMP: Duration = Duration::from_millis(100);
 /// Then it grows by a second in two. In each of the few round trips until then BBR forgets a tenth of the rate that it
 /// has measured.
 const RAMP: u64 = 2;
+/// Time by which a held packet may leave late by a slower member: hosts and radios send in bursts of that length.
+pub const LATE: Duration = Duration::from_millis(20);
 /// Length of a trial beside [`LASTS`], in times of the delay: two to measure, and six to double a window of which the
 /// shortest round trip is a sixtieth.
 const DELAYS: u64 = 8;
@@ -177,10 +179,12 @@ impl Equaliser {
         self.on_since.is_some()
     }
 
-    /// The same for a slower member that is `later` than the fastest: `None` unless the delay is equalised as far.
+    /// The same for a slower member that is `later` than the fastest: `None` unless the delay is equalised as far. What
+    /// a farther one carried would hold up all that follows.
     pub fn hold_for(&self, now: Instant, later: Duration, step: &Step) -> Option<Duration> {
         let hold = self.grown(now, step)?;
-        (hold >= later.min(step.later)).then(|| hold.saturating_sub(later))
+        let is_farther = later > step.later + LATE;
+        (!is_farther && hold >= later.min(step.later)).then(|| hold.saturating_sub(later))
     }
 }
 
@@ -370,13 +374,14 @@ mod tests {
         let begun = Equaliser { on_since: Some(Instant::ZERO), full_until: Instant::MAX, ..Equaliser::default() };
         let hold = |ms: u64| begun.clone().hold(Instant::ZERO + MS * ms, (1, 1_500), &step);
         assert_eq!([0, 40, 100, 900].map(hold), [MS * 100, MS * 120, MS * 150, MS * 150]);
-        // A member between waits for what it is earlier; one that is later than all takes what comes.
+        // A member between waits for what it is earlier; one that is a little later takes what comes.
         let hold_for = |ms: u64, later: u64| begun.hold_for(Instant::ZERO + MS * ms, MS * later, &step);
         assert_eq!(
             [hold_for(40, 110), hold_for(40, 120), hold_for(40, 121)],
             [Some(MS * 10), Some(Duration::ZERO), None]
         );
-        assert_eq!([hold_for(99, 200), hold_for(100, 200)], [None, Some(Duration::ZERO)]);
+        assert_eq!([hold_for(99, 170), hold_for(100, 170)], [None, Some(Duration::ZERO)]);
+        assert_eq!(hold_for(900, 171), None, "it is farther than the delay is equal for");
         assert_eq!(Equaliser::default().hold_for(Instant::ZERO, MS, &step), None);
     }
 

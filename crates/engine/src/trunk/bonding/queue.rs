@@ -12,7 +12,7 @@
 //! Flows of a service that only some members may carry take turns among themselves, in a lane of their own.
 
 use super::delay_control::{Control, PACKET, Patience};
-use super::equaliser::Equaliser;
+use super::equaliser::{Equaliser, LATE};
 use super::flow_seq::{BUCKETS, FlowSeq};
 use super::memory::ENTRY;
 use super::services::{SERVICES_MAX, Services};
@@ -25,8 +25,6 @@ use std::collections::VecDeque;
 const QUANTUM: i64 = PACKET as i64;
 /// Pause after which a flow begins again: longer than any round trip.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Time by which a held packet may leave late by a slower member: hosts and radios send in bursts of that length.
-const LATE: Duration = Duration::from_millis(20);
 /// Part of what a flow's first packet has waited in which the flow needs one acknowledgement: what waits keeps the
 /// members busy for as long again.
 const ACK_PART: u64 = 2;
