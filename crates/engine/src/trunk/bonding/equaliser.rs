@@ -35,7 +35,8 @@ const JUMP: Duration = Duration::from_millis(100);
 /// Then it grows by a second in two. In each of the few round trips until then BBR forgets a tenth of the rate that it
 /// has measured.
 const RAMP: u64 = 2;
-/// Time by which a held packet may leave late by a slower member: hosts and radios send in bursts of that length.
+/// Time by which a held packet may leave late by a slower member, and by which that member may be later than the delay
+/// is equal for: hosts and radios send in bursts of that length.
 pub const LATE: Duration = Duration::from_millis(20);
 /// Length of a trial beside [`LASTS`], in times of the delay: two to measure, and six to double a window of which the
 /// shortest round trip is a sixtieth.
