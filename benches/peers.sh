@@ -10,6 +10,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 repetitions=${1:-3}
 airbraid=${AIRBRAID:-target/release/airbraid}
+if ! [[ $repetitions =~ ^[1-9][0-9]*$ ]]; then
+    echo "error: '$repetitions' is no number of repetitions: benches/peers.sh 5" >&2
+    exit 2
+fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -19,6 +23,8 @@ cases=(
     "b trunk of three:three_pairs_tcp:trunk-of-three:250"
     "c 50 saturated:saturated_50:saturated-50:60"
     "d chain of 12:chain_12:chain-12:300"
+    "g grid of 100, AODV:grid_100:grid-100:100"
+    "h crowd of 100, AODV:crowd_100:crowd-100:30"
 )
 
 # need COMMAND PACKAGE: installs PACKAGE if COMMAND is missing.
@@ -73,7 +79,7 @@ if [ ! -x "$airbraid" ]; then
     cargo build --release --quiet -p airbraid-cli
 fi
 
-row='%-18s %10s %12s %8s %12s %12s %10s %10s %10s\n'
+row='%-20s %10s %12s %8s %12s %12s %10s %10s %10s\n'
 printf "$row" case ns-2 airbraid ratio 'events/s' 'ns-2' airbraid 'ns-2' airbraid
 printf "$row" '' 'sim s/cpu s' 'sim s/cpu s' '' airbraid 'IP kbit/s' 'IP kbit/s' 'peak MB' 'peak MB'
 for entry in "${cases[@]}"; do
@@ -84,7 +90,7 @@ for entry in "${cases[@]}"; do
         ns_speed+=("$(awk "BEGIN { print $seconds / $cpu }")")
         ns_memory+=("$(awk "BEGIN { print $memory / 1000 }")")
         ns_rate=$(awk '/^ip_throughput_bps/ { print $2 / 1000 }' "$scratch/out")
-        measure "$airbraid" run "scenarios/bench/$toml.toml" --seed "$i" --jobs 1 --json
+        measure "$airbraid" run "scenarios/bench/$toml.toml" --seed "$i" --replications 1 --jobs 1 --json
         our_speed+=("$(awk "BEGIN { print $seconds / $cpu }")")
         our_memory+=("$(awk "BEGIN { print $memory / 1000 }")")
         read -r events rate <<<"$(our_numbers)"
@@ -92,7 +98,7 @@ for entry in "${cases[@]}"; do
         our_events+=("$(awk "BEGIN { print $events / $cpu }")")
     done
     theirs=$(median "${ns_speed[@]}") ours=$(median "${our_speed[@]}")
-    printf '%-18s %10.0f %12.0f %8.1f %12.3g %12.0f %10.0f %10.1f %10.1f\n' "$name" "$theirs" "$ours" \
+    printf '%-20s %10.0f %12.0f %8.1f %12.3g %12.0f %10.0f %10.1f %10.1f\n' "$name" "$theirs" "$ours" \
         "$(awk "BEGIN { print $ours / $theirs }")" "$(median "${our_events[@]}")" "$ns_rate" "$our_rate" \
         "$(median "${ns_memory[@]}")" "$(median "${our_memory[@]}")"
 done

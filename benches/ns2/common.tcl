@@ -41,7 +41,7 @@ proc network {count set_up place} {
 
     set ns [new Simulator]
     set topo [new Topography]
-    $topo load_flatgrid 4000 1000
+    $topo load_flatgrid 4000 4000
     set god [create-god $count]
     # ns-2 asks for a file even where nothing is traced.
     set traced [info exists o(trace)]
