@@ -26,6 +26,11 @@ impl Mean {
     fn add(&mut self, new: Duration) {
         self.0 = Some(self.0.map_or(new, |mean| (mean * (NEW_WEIGHT - 1) + new) / NEW_WEIGHT));
     }
+    /// A time that was cut off: it belongs to the sum, and not to the number. So the mean is that of the maximum
+    /// likelihood for exponential times, and not that of the short ones alone.
+    fn lengthen(&mut self, cut_off: Duration) {
+        self.0 = Some(self.0.map_or(cut_off, |mean| mean + cut_off / NEW_WEIGHT));
+    }
     fn get(self) -> Duration {
         self.0.unwrap_or(Duration::ZERO)
     }
@@ -34,7 +39,7 @@ impl Mean {
 /// The accesses of a category on a link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Access {
-    /// Since when it has had something to send, and has sent nothing.
+    /// Since when it has had something to send, and has sent nothing: at the earliest from the end of its last PPDU.
     since: Option<Instant>,
     /// Mean time until it could send.
     wait: Mean,
@@ -63,10 +68,16 @@ impl Accesses {
         &mut self.0[place]
     }
 
-    /// A link has something to send in a category from now on, or nothing.
+    /// A link has something to send in a category from now on, or nothing: another one may have sent it.
     pub fn set(&mut self, now: Instant, link: LinkId, category: AccessCategory, has_work: bool) {
-        let since = &mut self.reach(link).of[category.index()].since;
-        *since = if has_work { Some(since.unwrap_or(now)) } else { None };
+        let known = self.reach(link);
+        let until = known.until;
+        let access = &mut known.of[category.index()];
+        if has_work {
+            access.since.get_or_insert(now.max(until));
+        } else if let Some(since) = access.since.take() {
+            access.wait.lengthen(now.saturating_since(since));
+        }
     }
 
     fn on_access(&mut self, at: Instant, link: LinkId, category: AccessCategory) {
@@ -290,13 +301,37 @@ mod tests {
         accesses.on_sent(at(180), A, BE, at(200));
         assert_eq!([180, 200, 900].map(|us| accesses.ready(at(us), A, BE)), [100, 80, 80].map(us_of));
         assert_eq!(accesses.ready(at(200), A, AccessCategory::Voice), Duration::ZERO);
-        // An eighth of the news; nothing to send is no wait.
-        accesses.set(at(300), A, BE, true);
-        accesses.set(at(310), A, BE, false);
+        // An eighth of the news.
         accesses.set(at(400), A, BE, true);
         accesses.on_left(at(400), A, BE);
         assert_eq!(accesses.ready(at(400), A, BE), us_of(70));
         assert_eq!(accesses.ready(at(500), A, BE), us_of(100), "it still has work");
+    }
+
+    /// Otherwise only short waits would count: those that end before another link has sent everything.
+    #[test]
+    fn a_wait_that_another_link_ends_counts_by_its_time() {
+        let mut accesses = Accesses::default();
+        accesses.set(at(0), A, BE, true);
+        accesses.set(at(40), A, BE, false);
+        assert_eq!(accesses.ready(at(40), A, BE), us_of(40), "it is at least that long");
+        accesses.set(at(100), A, BE, true);
+        accesses.set(at(140), A, BE, false);
+        assert_eq!(accesses.ready(at(140), A, BE), us_of(45), "an eighth more");
+        accesses.set(at(200), A, BE, false);
+        assert_eq!(accesses.ready(at(200), A, BE), us_of(45), "there was nothing to send");
+    }
+
+    /// Packets that come while a link sends wait for its access from the end of the PPDU.
+    #[test]
+    fn a_wait_begins_behind_the_ppdu_of_its_link() {
+        let mut accesses = Accesses::default();
+        accesses.set(at(0), A, BE, true);
+        accesses.on_sent(at(0), A, BE, at(200));
+        accesses.set(at(50), A, BE, true);
+        assert_eq!([100, 200, 230].map(|us| accesses.ready(at(us), A, BE)), [100, 0, 30].map(us_of));
+        accesses.on_sent(at(280), A, BE, at(300));
+        assert_eq!(accesses.ready(at(300), A, BE), us_of(10), "an eighth of 80");
     }
 
     #[test]
