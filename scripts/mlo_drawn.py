@@ -19,6 +19,7 @@ import concurrent.futures
 import json
 import math
 import random
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -231,18 +232,32 @@ def mean(ratios):
     return math.exp(statistics.mean(math.log(max(ratio, 1e-3)) for ratio in ratios))
 
 
+def some_of(known):
+    """Reads some of these words, with commas between."""
+
+    def words(text):
+        unknown = [word for word in text.split(",") if word not in known]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(known)}")
+        return text.split(",")
+
+    return words
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--airbraid", default="target/release/airbraid", help="the command")
     parser.add_argument("--seed", type=int, required=True, help="what all is drawn from (scripts/draw.py)")
     parser.add_argument("--networks", type=int, default=48)
     parser.add_argument("--replications", type=int, default=4)
-    parser.add_argument("--kinds", type=lambda text: text.split(","), default=KINDS, help=",".join(KINDS))
-    parser.add_argument("--ways", type=lambda text: text.split(","), default=["shared", "expected"], help=",".join(WAYS))
+    parser.add_argument("--kinds", type=some_of(KINDS), default=KINDS, help=",".join(KINDS))
+    parser.add_argument("--ways", type=some_of(WAYS), default=["shared", "expected"], help=",".join(WAYS))
     parser.add_argument("--hidden", action="store_true", help="a saturated hidden station beside one link of each")
     parser.add_argument("--list", action="store_true", help="a line a network and way, too")
     parser.add_argument("--jobs", type=int, default=2, help="networks at a time")
     options = parser.parse_args()
+    if shutil.which(options.airbraid) is None:
+        parser.error(f"there is no {options.airbraid}: `make build` makes it, --airbraid takes another")
     table = {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         played = pool.map(lambda number: play(options, number), range(options.networks))
