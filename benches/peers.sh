@@ -62,12 +62,12 @@ median() {
     printf '%s\n' "$@" | sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
-# our_numbers: events and the sum of the flows' IP throughput [bit/s] in airbraid's output
+# our_numbers: events and the sum of the flows' goodput [bit/s] in airbraid's output
 our_numbers() {
     python3 - "$scratch/out" <<'PY'
 import json, sys
 run = json.load(open(sys.argv[1]))["cells"][0]["runs"][0]
-print(run["events"], sum(flow["ip_throughput_bps"] for flow in run["flows"]))
+print(run["events"], sum(flow["goodput_bps"] for flow in run["flows"]))
 PY
 }
 
@@ -81,7 +81,7 @@ fi
 
 row='%-20s %10s %12s %8s %12s %12s %10s %10s %10s\n'
 printf "$row" case ns-2 airbraid ratio 'events/s' 'ns-2' airbraid 'ns-2' airbraid
-printf "$row" '' 'sim s/cpu s' 'sim s/cpu s' '' airbraid 'IP kbit/s' 'IP kbit/s' 'peak MB' 'peak MB'
+printf "$row" '' 'sim s/cpu s' 'sim s/cpu s' '' airbraid 'goodput' 'kbit/s' 'peak MB' 'peak MB'
 for entry in "${cases[@]}"; do
     IFS=: read -r name tcl toml seconds <<<"$entry"
     ns_speed=() our_speed=() ns_memory=() our_memory=() our_events=()
@@ -89,7 +89,7 @@ for entry in "${cases[@]}"; do
         measure ns "benches/ns2/$tcl.tcl" seed="$i"
         ns_speed+=("$(awk "BEGIN { print $seconds / $cpu }")")
         ns_memory+=("$(awk "BEGIN { print $memory / 1000 }")")
-        ns_rate=$(awk '/^ip_throughput_bps/ { print $2 / 1000 }' "$scratch/out")
+        ns_rate=$(awk '/^ip_throughput_bps/ { print $4 / 1000 }' "$scratch/out")
         measure "$airbraid" run "scenarios/bench/$toml.toml" --seed "$i" --replications 1 --jobs 1 --json
         our_speed+=("$(awk "BEGIN { print $seconds / $cpu }")")
         our_memory+=("$(awk "BEGIN { print $memory / 1000 }")")

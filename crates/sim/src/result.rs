@@ -91,7 +91,7 @@ metrics! {
         pub to: String,
         /// Bytes given to the application, in bits a second of counted time.
         pub goodput_bps: f64 = gauge,
-        /// IP packets that carried them, headers included, likewise.
+        /// IP packets that brought new bytes, headers included, likewise.
         pub ip_throughput_bps: f64 = gauge,
         /// Counts of its packets.
         #[serde(flatten)]

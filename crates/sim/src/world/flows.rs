@@ -253,14 +253,12 @@ impl Flows {
             ReceiverOutput::Finished => counts.completed = counts.completed.or(Some(*now)),
         });
         if let Some(segment) = segment {
-            counts.on_arrival(segment.seq, segment.len, connection.receiver.stats().duplicates == repeated);
-        }
-        // Throughput counts the packets that brought something, as ns-2's sink does.
-        if let Some(segment) = segment
-            && segment.len > 0
-            && *now >= *warm_up
-        {
-            counts.packets.ip_bytes += u64::from(segment.len) + headers;
+            let is_new = connection.receiver.stats().duplicates == repeated;
+            counts.on_arrival(segment.seq, segment.len, is_new);
+            // Throughput counts the packets that brought something, as ns-2's sink does.
+            if is_new && segment.len > 0 && *now >= *warm_up {
+                counts.packets.ip_bytes += u64::from(segment.len) + headers;
+            }
         }
         wakeups.arm(*now, MachineId::Flow(FlowMachine::of(flow, FlowPart::Receiver)), wake);
     }
