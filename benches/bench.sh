@@ -49,13 +49,13 @@ for entry in "${cases[@]}"; do
     scenario=scenarios/bench/$file.toml
     speeds=() rates=()
     for ((i = 0; i < repetitions; i++)); do
-        "$airbraid" run "$scenario" --jobs 1 --json >"$scratch/out"
+        "$airbraid" run "$scenario" --replications 1 --jobs 1 --json >"$scratch/out"
         cpu=$(value cpu_s)
         speeds+=("$(awk "BEGIN { print $(value duration_s) / $cpu }")")
         rates+=("$(awk "BEGIN { print $(value events) / $cpu }")")
     done
-    memory=$(peak "$airbraid" run "$scenario" --jobs 1 --json)
-    counted=$(instructions "$airbraid" run "$scenario" --jobs 1 --json --duration "$seconds s")
+    memory=$(peak "$airbraid" run "$scenario" --replications 1 --jobs 1 --json)
+    counted=$(instructions "$airbraid" run "$scenario" --replications 1 --jobs 1 --json --duration "$seconds s")
     [ "$counted" = - ] || counted=$(awk "BEGIN { printf \"%.0f\", $counted / $(value events) }")
     printf '%-18s %14.0f %12.3g %10.1f %16s\n' "$name" "$(median "${speeds[@]}")" "$(median "${rates[@]}")" \
         "$(awk "BEGIN { print $memory / 1000 }")" "$counted"
