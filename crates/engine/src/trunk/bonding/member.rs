@@ -50,6 +50,9 @@ pub const QUESTIONS_MAX: u8 = 3;
 const PROBE_FIRST: Duration = Duration::from_millis(25);
 /// it doubles up to this: a link that is back is used within a second.
 const PROBE_LAST: Duration = Duration::from_millis(250);
+/// Time for which a frame may be on its way where no round trip is known: the first timeout of RFC 1122, 4.2.3.1. What
+/// came after it was declared lost would count as out of order for [`TOLERANCE_SPAN`].
+const UNKNOWN: Duration = Duration::from_secs(3);
 /// Interval of an idle member's probes: address translations are kept for 30 s at least.
 const KEEPALIVE: Duration = Duration::from_secs(10);
 /// Time of two full frames on the slowest link, of 50 kbit/s: a member of which no rate is known may be that.
@@ -200,9 +203,9 @@ impl MemberEnd {
         SILENCE.max(self.path.time_for(SILENT_FRAMES * FULL)).as_micros() as i64
     }
 
-    /// Time for which the fate of a lost frame is remembered.
+    /// Time after which a frame without an answer is lost, and for which the fate of a lost one is remembered.
     pub fn memory(&self) -> Duration {
-        self.path.delay().rtt().map_or(PROBE_LAST, |(rtt, _)| rtt * 2 + PROBE_LAST)
+        self.path.delay().rtt().map_or(UNKNOWN, |(rtt, _)| rtt * 2 + PROBE_LAST)
     }
 
     /// Updates its coding plan, if it may have one.
