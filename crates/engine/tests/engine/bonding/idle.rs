@@ -32,3 +32,15 @@ fn a_member_that_dies_idle_is_suspected_soon_after_the_next_question() {
     }
     assert_eq!(failed, [0; 0], "the second member begins so much later [ms]");
 }
+
+/// Frames that were declared lost, and came, would count as out of order: losses would be seen a round trip later.
+#[test]
+fn the_first_frames_over_a_far_path_are_not_declared_lost() {
+    for one_way_ms in [100, 150, 300, 700, 1_400] {
+        let ways = [5, one_way_ms].map(|delay| Way::new(100, Duration::from_millis(delay), 0));
+        let mut world = World::new(usual(), &ways, 7);
+        world.run(Duration::from_secs(10));
+        let far = &world.ends[0].status().members[1];
+        assert_eq!((far.state, far.lost, far.spurious), (MemberState::Active, 0, 0), "{one_way_ms} ms");
+    }
+}
