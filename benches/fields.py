@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -101,16 +102,14 @@ def scenario(kind, at, own_receiver):
     """Returns the scenario file of the same."""
     routing = 'routing = { protocol = "aodv", constants = "ns2", arp = true }' if kind.aodv else ""
     receiver = "" if own_receiver else 'receiver = "ns2"\neifs = "nav"'
-    tcp = (
+    transport, source = (
         f'{{ tcp = "newreno", mss = "{PAYLOAD} byte", delayed_ack = "100 ms", window = 20, initial_window = 1, '
-        'initial_rto = "3 s", min_rto = "200 ms" }'
+        'initial_rto = "3 s", min_rto = "200 ms" }',
+        '"greedy"',
     )
-    transport, source = tcp, "greedy"
     if kind.transport == "udp":
-        transport, source = f'{{ udp = "{PAYLOAD} byte" }}', f"{1000 * kind.rate * PAYLOAD / (PAYLOAD + 28):.3f} kbit/s"
-        source = f'{{ rate = "{source}" }}'
-    else:
-        source = f'"{source}"'
+        transport = f'{{ udp = "{PAYLOAD} byte" }}'
+        source = f'{{ rate = "{1000 * kind.rate * PAYLOAD / (PAYLOAD + 28):.3f} kbit/s" }}'
     parts = [
         f"""schema = 1
 title = "{kind.name}"
@@ -177,6 +176,9 @@ def main():
         parser.error(f"no kind has '{options.only}' in its name: " + "; ".join(kind.name for kind in kinds()))
     if options.places < 2:
         parser.error("--places is at least 2: a mean of one has no error")
+    for command, mend in (("ns", "on Debian: apt-get install ns2"), (options.airbraid, "make build, or --airbraid PATH")):
+        if shutil.which(command) is None:
+            parser.error(f"'{command}' is missing: {mend}")
     print("| field | ns-2.35, kbit/s | difference |\n|---|---|---|")
     with ThreadPoolExecutor(options.jobs) as pool:
         for kind in chosen:
