@@ -176,7 +176,8 @@ def main():
         parser.error(f"no kind has '{options.only}' in its name: " + "; ".join(kind.name for kind in kinds()))
     if options.places < 2:
         parser.error("--places is at least 2: a mean of one has no error")
-    for command, mend in (("ns", "on Debian: apt-get install ns2"), (options.airbraid, "make build, or --airbraid PATH")):
+    needed = [("ns", "on Debian: apt-get install ns2"), (options.airbraid, "make build, or --airbraid PATH")]
+    for command, mend in needed:
         if shutil.which(command) is None:
             parser.error(f"'{command}' is missing: {mend}")
     print("| field | ns-2.35, kbit/s | difference |\n|---|---|---|")
