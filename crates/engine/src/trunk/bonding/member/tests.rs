@@ -105,7 +105,7 @@ fn four_missing_frames_are_suspicious_or_seven_mean_bursts() {
 
 #[test]
 fn the_fate_of_a_lost_frame_is_remembered_for_two_round_trips_and_the_longest_gap_of_probes() {
-    assert_eq!(heard().memory(), MS * 3_000);
+    assert_eq!(heard().memory(), MS * 3_000, "no round trip is known");
     assert_eq!(measured().memory(), MS * 410);
 }
 
