@@ -72,6 +72,12 @@ impl Equaliser {
         Self { begun: now, since: now, trial_at: now.saturating_add(LIFE), ..Self::default() }
     }
 
+    /// The delay of a flow's packets has been equal since the beginning of time.
+    #[cfg(test)]
+    pub fn on() -> Self {
+        Self { full_until: Instant::MAX, on_since: Some(Instant::ZERO), ..Self::default() }
+    }
+
     /// A packet of the flow leaves, which is one of `flows` and may use the members of these steps.
     pub fn on_taken(&mut self, now: Instant, len: u64, steps: &[Step], flows: u64) {
         self.bytes += len;

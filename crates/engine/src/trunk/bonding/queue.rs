@@ -91,15 +91,22 @@ impl<P: Packet> Flow<P> {
     /// Index of the packet for a member before which faster ones have this lead in the flow, which is one of `flows`.
     fn due_index(&self, now: Instant, lead: Lead, targets: &Targets, flows: u64) -> Option<usize> {
         // Packets that wait in a row are of one length, but for the last.
-        let index = (self.waiting.len() as u64 * lead.bytes).div_ceil(self.bytes.max(1)) as usize;
+        let index_after = |bytes: u64| (self.waiting.len() as u64 * bytes).div_ceil(self.bytes.max(1)) as usize;
         let hold = if self.equaliser.is_on() {
             self.equaliser.hold_for(now, lead.later, targets.of(self.sent, flows))
         } else {
             None
         };
-        let Some(hold) = hold else { return (index < self.waiting.len()).then_some(index) };
+        let Some(hold) = hold else {
+            let index = index_after(lead.bytes);
+            return (index < self.waiting.len()).then_some(index);
+        };
         let due = self.waiting.partition_point(|waiting| waiting.since.saturating_add(hold) <= now);
         let last = due.checked_sub(1)?;
+        // The faster ones carry nothing before the first packet is due.
+        let first_due = self.waiting.front()?.since.saturating_add(hold + lead.later);
+        let carry = lead.later.saturating_sub(first_due.saturating_since(now)).as_micros();
+        let index = index_after(lead.bytes * carry / lead.later.as_micros().max(1));
         // One that has waited longer is sooner there by the faster ones.
         let is_late = self.waiting[last].since.saturating_add(hold + LATE) <= now;
         (index <= last || !is_late).then_some(index.min(last))
@@ -145,6 +152,8 @@ impl Lane {
 /// The reason why a packet was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
+    /// A newer acknowledgement tells all that it told, and waits in its place.
+    Superseded,
     /// The queue is full, and this flow or the one that filled it loses a packet.
     Full,
     /// The flow is told to slow down.
@@ -253,6 +262,10 @@ impl<P: Packet> Queue<P> {
     /// Adds a packet. Returns one that is dropped instead, if there is one, and whether the new one was marked.
     pub fn add(&mut self, now: Instant, packet: P) -> (Option<(P, Refused)>, bool) {
         let bucket = self.bucket(now, &packet);
+        let packet = match self.supersede(bucket, packet) {
+            Ok(older) => return (Some((older, Refused::Superseded)), false),
+            Err(packet) => packet,
+        };
         let mut mark = false;
         if self.flows[usize::from(bucket)].control.due > 0 {
             self.flows[usize::from(bucket)].control.due -= 1;
@@ -296,6 +309,20 @@ impl<P: Packet> Queue<P> {
         self.bytes += len;
         self.occupied += footprint + ENTRY;
         (refused.map(|packet| (packet, Refused::Full)), mark)
+    }
+
+    /// Puts an acknowledgement in the place of the last one that waits, if it tells all that that one told; gives the
+    /// older one, or the packet back.
+    fn supersede(&mut self, bucket: u16, packet: P) -> Result<P, P> {
+        let last = self.flows[usize::from(bucket)].waiting.back_mut().map(|last| &mut last.packet);
+        let are_acknowledgements = |last: &P| last.is_acknowledgement() && packet.is_acknowledgement();
+        match last.filter(|last| are_acknowledgements(last) && packet.len() == last.len() && packet.supersedes(last)) {
+            Some(last) => {
+                self.occupied = self.occupied + packet.footprint() - last.footprint();
+                Ok(std::mem::replace(last, packet))
+            }
+            None => Err(packet),
+        }
     }
 
     /// Takes the last packet of the longest flow; its number goes to the flow's next packet.
@@ -452,7 +479,11 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
     const TARGET: Duration = Duration::from_millis(30);
 
-    /// A packet of a flow, of this length.
+    /// Length of an acknowledgement.
+    const ACKNOWLEDGEMENT: u64 = 52;
+
+    /// A packet of a flow, of this length; whether it can be marked.
+    #[derive(Debug, PartialEq)]
     struct Of(u16, u64, bool);
 
     impl Packet for Of {
@@ -464,6 +495,12 @@ mod tests {
         }
         fn can_be_marked(&self) -> bool {
             self.2
+        }
+        fn is_acknowledgement(&self) -> bool {
+            self.1 == ACKNOWLEDGEMENT
+        }
+        fn supersedes(&self, _: &Self) -> bool {
+            !self.2
         }
     }
 
@@ -515,6 +552,20 @@ mod tests {
         assert_eq!(take(&mut queue, 2, Lead::default()), [(1, 0), (1, 1)]);
         queue.add(at(0), Of(1, 700, false));
         assert_eq!(take(&mut queue, 2, Lead::default()), [(1, 2), (2, 0)], "the turn of the first is not over");
+    }
+
+    #[test]
+    fn an_acknowledgement_takes_the_place_of_the_one_before_it_if_it_tells_the_same() {
+        let mut queue = with(&[(1, 1, ACKNOWLEDGEMENT), (2, 1, 1_514)]);
+        let ack = |flow, is_other| Of(flow, ACKNOWLEDGEMENT, is_other);
+        let (len, bytes, occupied) = (queue.len(), queue.bytes(), queue.occupied());
+        assert_eq!(queue.add(at(0), ack(1, false)).0, Some((ack(1, false), Refused::Superseded)));
+        assert_eq!((queue.len(), queue.bytes(), queue.occupied()), (len, bytes, occupied));
+        // Data before it, another flow, something else to tell: it waits behind.
+        assert_eq!(queue.add(at(0), ack(2, false)).0, None);
+        assert_eq!(queue.add(at(0), ack(1, true)).0, None);
+        assert_eq!(queue.len(), len + 2);
+        assert_eq!(take(&mut queue, 4, Lead::default()), [(1, 0), (1, 1), (2, 0), (2, 1)]);
     }
 
     #[test]
@@ -660,6 +711,19 @@ mod tests {
         queue.add(at(1_001), Of(1, 1_000, false));
         queue.add(at(1_001), Of(1, 1_000, false));
         assert_eq!(interval(&queue, 1_021), [10_000, 0]);
+    }
+
+    #[test]
+    fn the_faster_members_carry_nothing_of_an_equalised_flow_before_its_first_packet_is_due() {
+        // Eight Mbit/s carry a packet each millisecond; the other member is 50 ms later.
+        let server = |arrival_us| Server { arrival_us, rate: 8_000_000, rtt_us: 0 };
+        let lead = Lead { bytes: 50_000, later: MS * 50 };
+        let mut queue = with(&[(1, 80, 1_000)]);
+        queue.targets.set(TARGET, 0, &mut [server(0), server(50_000)].into_iter().collect());
+        (queue.flows[1].equaliser, queue.flows[1].sent) = (Equaliser::on(), 1_000_000);
+        let mut number = |ms: u64| queue.take(at(ms), 0, lead).map(|taken| taken.place.number);
+        // All of a burst could wait for the faster one, which takes the first of it after 50 ms.
+        assert_eq!([0, 10, 30, 50].map(&mut number), [Some(0), Some(11), Some(32), Some(53)]);
     }
 
     #[test]

@@ -171,6 +171,7 @@ impl<P: Coded> BondSender<P> {
             let reason = match why {
                 Refused::Full => BondDropReason::QueueFull,
                 Refused::Managed => BondDropReason::Managed,
+                Refused::Superseded => BondDropReason::Superseded,
             };
             self.drop(packet, reason);
         }
