@@ -28,6 +28,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Part of what a flow's first packet has waited in which the flow needs one acknowledgement: what waits keeps the
 /// members busy for as long again.
 const ACK_PART: u64 = 2;
+/// Time from which on a newer acknowledgement takes the place of the last one that waits. Bursts wait for less and pass
+/// one by one: a sender by RFC 5681, 3.1 grows with each.
+const ACKS_WAIT: Duration = Duration::from_millis(10);
 /// Largest number of flows that are examined for one packet: it bounds the time for a packet.
 const LOOK: usize = 32;
 /// Buckets that are open to a flow: with one alone a third of 200 flows would share theirs.
@@ -262,7 +265,7 @@ impl<P: Packet> Queue<P> {
     /// Adds a packet. Returns one that is dropped instead, if there is one, and whether the new one was marked.
     pub fn add(&mut self, now: Instant, packet: P) -> (Option<(P, Refused)>, bool) {
         let bucket = self.bucket(now, &packet);
-        let packet = match self.supersede(bucket, packet) {
+        let packet = match self.supersede(now, bucket, packet) {
             Ok(older) => return (Some((older, Refused::Superseded)), false),
             Err(packet) => packet,
         };
@@ -311,12 +314,19 @@ impl<P: Packet> Queue<P> {
         (refused.map(|packet| (packet, Refused::Full)), mark)
     }
 
-    /// Puts an acknowledgement in the place of the last one that waits, if it tells all that that one told; gives the
-    /// older one, or the packet back.
-    fn supersede(&mut self, bucket: u16, packet: P) -> Result<P, P> {
-        let last = self.flows[usize::from(bucket)].waiting.back_mut().map(|last| &mut last.packet);
-        let are_acknowledgements = |last: &P| last.is_acknowledgement() && packet.is_acknowledgement();
-        match last.filter(|last| are_acknowledgements(last) && packet.len() == last.len() && packet.supersedes(last)) {
+    /// Puts an acknowledgement in the place of the last one that waits, if it tells all that that one told and the first
+    /// has waited for [`ACKS_WAIT`]; gives the older one, or the packet back.
+    fn supersede(&mut self, now: Instant, bucket: u16, packet: P) -> Result<P, P> {
+        let waiting = &mut self.flows[usize::from(bucket)].waiting;
+        let is_long = waiting.front().is_some_and(|first| now.saturating_since(first.since) >= ACKS_WAIT);
+        let last = waiting.back_mut().filter(|_| is_long).map(|last| &mut last.packet);
+        let tells_as_much = |last: &P| {
+            last.is_acknowledgement()
+                && packet.is_acknowledgement()
+                && packet.len() == last.len()
+                && packet.supersedes(last)
+        };
+        match last.filter(|last| tells_as_much(last)) {
             Some(last) => {
                 self.occupied = self.occupied + packet.footprint() - last.footprint();
                 Ok(std::mem::replace(last, packet))
@@ -555,17 +565,20 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_takes_the_place_of_the_one_before_it_if_it_tells_the_same() {
+    fn an_acknowledgement_takes_the_place_of_one_that_waits_for_long_and_tells_no_more() {
         let mut queue = with(&[(1, 1, ACKNOWLEDGEMENT), (2, 1, 1_514)]);
         let ack = |flow, is_other| Of(flow, ACKNOWLEDGEMENT, is_other);
         let (len, bytes, occupied) = (queue.len(), queue.bytes(), queue.occupied());
-        assert_eq!(queue.add(at(0), ack(1, false)).0, Some((ack(1, false), Refused::Superseded)));
+        assert_eq!(queue.add(at(10), ack(1, false)).0, Some((ack(1, false), Refused::Superseded)));
         assert_eq!((queue.len(), queue.bytes(), queue.occupied()), (len, bytes, occupied));
-        // Data before it, another flow, something else to tell: it waits behind.
-        assert_eq!(queue.add(at(0), ack(2, false)).0, None);
-        assert_eq!(queue.add(at(0), ack(1, true)).0, None);
-        assert_eq!(queue.len(), len + 2);
-        assert_eq!(take(&mut queue, 4, Lead::default()), [(1, 0), (1, 1), (2, 0), (2, 1)]);
+        // Data before it, something else to tell: it waits behind.
+        assert_eq!(queue.add(at(10), ack(2, false)).0, None);
+        assert_eq!(queue.add(at(10), ack(1, true)).0, None);
+        let mut next = || queue.take(at(10), 0, Lead::default()).map(|taken| (taken.place.bucket, taken.place.number));
+        assert_eq!([(); 5].map(|()| next()), [Some((1, 0)), Some((1, 1)), Some((2, 0)), Some((2, 1)), None]);
+        // A burst passes one by one.
+        let mut queue = with(&[(1, 1, ACKNOWLEDGEMENT)]);
+        assert!((0..10).all(|ms| queue.add(at(ms), ack(1, false)).0.is_none()));
     }
 
     #[test]
