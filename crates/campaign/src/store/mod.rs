@@ -202,9 +202,11 @@ fn check_head(path: &Path) -> Result<(), StoreError> {
     if !head.starts_with(b"SQLite format 3\0") {
         return foreign("not an SQLite file, or its head is damaged");
     }
-    // Bytes 68 to 71: the application's number. Zero with a log beside it: the first write is still in the log.
+    // Bytes 68 to 71: the application's number. Zero with a log beside it: the first write is still in the log. Zero in
+    // a file of one page of 4096 byte, which has no tables: another process is making it.
     let application = head.get(68..72).and_then(|b| b.try_into().ok()).map_or(0, i32::from_be_bytes);
-    let fresh = application == 0 && beside(path, "-wal").exists();
+    let is_page = std::fs::metadata(path).is_ok_and(|m| m.len() <= 4096);
+    let fresh = application == 0 && (is_page || beside(path, "-wal").exists());
     if application == APPLICATION || fresh { Ok(()) } else { foreign("the database of another program") }
 }
 
@@ -245,27 +247,49 @@ fn connect(path: &Path) -> Result<Connection, Opening> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
     // With a write-ahead log a commit is whole or absent after a kill, and readers do not wait.
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    patiently(|| connection.pragma_update(None, "journal_mode", "WAL"))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
+    if number("application_id")? != APPLICATION {
+        make(&connection)?;
+    }
     match (number("application_id")?, number("user_version")?) {
-        (0, 0) if tables == 0 => {
-            // Another process may be making it too: whoever comes second finds it made.
-            let layout = LAYOUT.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS");
-            let made = format!(
-                "BEGIN IMMEDIATE; {layout} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
-            );
-            connection.execute_batch(&made)?;
-            // From now on the file itself says whose it is, whatever becomes of the log.
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?;
-        }
         (APPLICATION, VERSION) => {}
         (APPLICATION, version) => return Err(Opening::Newer(version)),
         _ => return Err(Opening::Foreign),
     }
     let verdict: String = connection.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?;
     if verdict == "ok" { Ok(connection) } else { Err(Opening::Damaged(verdict.replace('\n', " "))) }
+}
+
+/// Makes the tables of an empty file, unless another process has made them meanwhile.
+fn make(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
+    if tables == 0 {
+        connection.execute_batch(LAYOUT)?;
+        connection.pragma_update(None, "application_id", APPLICATION)?;
+        connection.pragma_update(None, "user_version", VERSION)?;
+    }
+    connection.execute_batch("COMMIT")?;
+    // From now on the file itself says whose it is, whatever becomes of the log.
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
+}
+
+/// Tries again while another process has the file, as SQLite does by itself but where the mode of the log changes.
+fn patiently<T>(attempt: impl Fn() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    const PAUSE: Duration = Duration::from_millis(10);
+    let is_busy = |tried: &rusqlite::Result<T>| {
+        tried.as_ref().is_err_and(|error| error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
+    };
+    for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
+        let tried = attempt();
+        if !is_busy(&tried) {
+            return tried;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    attempt()
 }
 
 /// Gives a damaged store another name, its log too.

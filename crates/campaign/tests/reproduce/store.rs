@@ -162,6 +162,24 @@ fn an_empty_file_and_two_at_a_time_are_fine() {
     assert_eq!(two.len().unwrap(), 2);
 }
 
+#[test]
+fn many_may_begin_a_store_at_once() {
+    for round in 0..20 {
+        let dir = Empty::new(&format!("many-{round}"));
+        let open_and_put = |seed: u64| {
+            let (mut store, said) = Store::open(dir.path(), Build::named("one")).unwrap();
+            assert_eq!(said, None);
+            store.put(&[(key(seed), facts(seed))]).unwrap();
+        };
+        std::thread::scope(|scope| {
+            for seed in 0..8 {
+                scope.spawn(move || open_and_put(seed));
+            }
+        });
+        assert_eq!(open(&dir).0.len().unwrap(), 8);
+    }
+}
+
 /// Directory in which the child of [`a_kill_loses_nothing_that_was_kept`] writes.
 const CHILD_STORE: &str = "AIRBRAID_TEST_STORE";
 
