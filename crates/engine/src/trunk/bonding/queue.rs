@@ -314,8 +314,8 @@ impl<P: Packet> Queue<P> {
         (refused.map(|packet| (packet, Refused::Full)), mark)
     }
 
-    /// Puts an acknowledgement in the place of the last one that waits, if it tells all that that one told and the first
-    /// has waited for [`ACKS_WAIT`]; gives the older one, or the packet back.
+    /// Puts an acknowledgement in the place of the last one that waits, if it tells all that that one told and the
+    /// first has waited for [`ACKS_WAIT`]; gives the older one, or the packet back.
     fn supersede(&mut self, now: Instant, bucket: u16, packet: P) -> Result<P, P> {
         let waiting = &mut self.flows[usize::from(bucket)].waiting;
         let is_long = waiting.front().is_some_and(|first| now.saturating_since(first.since) >= ACKS_WAIT);
