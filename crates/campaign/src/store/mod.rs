@@ -250,7 +250,7 @@ fn connect(path: &Path) -> Result<Connection, Opening> {
     patiently(|| connection.pragma_update(None, "journal_mode", "WAL"))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-    if number("application_id")? != APPLICATION {
+    if number("application_id")? == 0 {
         make(&connection)?;
     }
     match (number("application_id")?, number("user_version")?) {
