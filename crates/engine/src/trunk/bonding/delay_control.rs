@@ -58,26 +58,24 @@ impl Control {
             return;
         }
         let interval = patience.interval;
-        match self.above_at {
+        let above_at = *self.above_at.get_or_insert(now.saturating_add(interval));
+        match self.is_telling {
             // A flow that has just begun doubles its window each round trip: it is told at once.
-            None if waited > patience.much => self.begin(now, waited, interval),
-            None => self.above_at = Some(now.saturating_add(interval)),
-            Some(at) if !self.is_telling => {
-                if now >= at || waited > patience.much {
-                    self.begin(now, waited, interval);
-                }
-            }
-            Some(_) if now >= self.next_at => {
+            false if now >= above_at || waited > patience.much => self.begin(now, waited, interval),
+            true if now >= self.next_at => {
                 self.count = self.count.saturating_add(1);
                 self.suffer(self.next_at, waited, interval);
             }
-            Some(_) => {}
+            _ => {}
         }
     }
 
-    /// The delay has been too long for too long.
+    /// The delay has been too long for too long. What the sender was told last in the row before may have had no effect
+    /// yet; to be told twice of one queue would cost it half of its window.
     fn begin(&mut self, now: Instant, waited: Duration, interval: Duration) {
-        self.above_at = Some(now);
+        if now < self.next_at {
+            return;
+        }
         self.is_telling = true;
         self.count = 1;
         self.suffer(now, waited, interval);
@@ -125,10 +123,11 @@ mod tests {
         assert_eq!([259_999, 260_000].map(|us| due(us, TARGET, 10_000)), [0, 1]);
         assert_eq!([390_700, 390_720].map(|us| due(us, TARGET, 10_000)), [0, 1], "70.7 ms later");
         assert_eq!([508_400, 508_600].map(|us| due(us, TARGET, 10_000)), [0, 1], "57.7 ms later");
-        // It ends with the delay, or where no more than one packet waits. The next row begins as the first.
+        // It ends with the delay, or where no more than one packet waits. The next row begins as the first, but not
+        // before the last drop of the other can have had an effect: 110 ms after 508.6.
         assert_eq!(due(509_000, TARGET - Duration::from_micros(1), 10_000), 0);
-        assert_eq!([580_000, 679_999, 680_000].map(|us| due(us, TARGET, 10_000)), [0, 0, 1]);
-        assert_eq!([839_999, 840_000].map(|us| due(us, TARGET, 10_000)), [0, 1], "100 ms later");
+        assert_eq!([509_001, 609_001, 618_300].map(|us| due(us, TARGET, 10_000)), [0, 0, 0]);
+        assert_eq!([618_700, 778_699, 778_700].map(|us| due(us, TARGET, 10_000)), [1, 0, 1], "100 ms later");
         assert_eq!([900_000, 920_000, 999_999].map(|us| due(us, TARGET, 1_514)), [0, 0, 0]);
     }
 

@@ -28,8 +28,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Part of what a flow's first packet has waited in which the flow needs one acknowledgement: what waits keeps the
 /// members busy for as long again.
 const ACK_PART: u64 = 2;
-/// Time from which on a newer acknowledgement takes the place of the last one that waits: two bursts of a member, which
-/// pass one by one, since a sender by RFC 5681, 3.1 grows with each.
+/// Time in which the nearest members carry as many acknowledgements as may wait: two bursts of a member. A sender by
+/// RFC 5681, 3.1 grows with each that passes, and each round trip is longer by those that wait.
 const ACKS_WAIT: Duration = Duration::from_millis(2);
 /// Largest number of flows that are examined for one packet: it bounds the time for a packet.
 const LOOK: usize = 32;
@@ -265,7 +265,7 @@ impl<P: Packet> Queue<P> {
     /// Adds a packet. Returns one that is dropped instead, if there is one, and whether the new one was marked.
     pub fn add(&mut self, now: Instant, packet: P) -> (Option<(P, Refused)>, bool) {
         let bucket = self.bucket(now, &packet);
-        let packet = match self.supersede(now, bucket, packet) {
+        let packet = match self.supersede(bucket, packet) {
             Ok(older) => return (Some((older, Refused::Superseded)), false),
             Err(packet) => packet,
         };
@@ -284,7 +284,7 @@ impl<P: Packet> Queue<P> {
         flow.next = FlowSeq::plus(flow.next, 1);
         let (len, footprint) = (packet.len().as_u64(), packet.footprint());
         if flow.is_past(now) {
-            (flow.sent, flow.was_told) = (0, false);
+            (flow.sent, flow.was_told, flow.control) = (0, false, Control::default());
             flow.equaliser = Equaliser::new(now);
         }
         if flow.owner.is_none() || flow.is_free(now) {
@@ -315,11 +315,13 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Puts an acknowledgement in the place of the last one that waits, if it tells all that that one told and the
-    /// first has waited for [`ACKS_WAIT`]; gives the older one, or the packet back.
-    fn supersede(&mut self, now: Instant, bucket: u16, packet: P) -> Result<P, P> {
-        let waiting = &mut self.flows[usize::from(bucket)].waiting;
-        let is_long = waiting.front().is_some_and(|first| now.saturating_since(first.since) >= ACKS_WAIT);
-        let last = waiting.back_mut().filter(|_| is_long).map(|last| &mut last.packet);
+    /// nearest members are busy for [`ACKS_WAIT`] with those before; gives the older one, or the packet back.
+    fn supersede(&mut self, bucket: u16, packet: P) -> Result<P, P> {
+        let carried = self.targets.of(0, 1).all().saturating_mul(ACKS_WAIT.as_micros()) / 8_000_000;
+        let flow = &mut self.flows[usize::from(bucket)];
+        let flows = self.lanes.get(usize::from(flow.service)).map_or(0, |lane| lane.busy);
+        let is_long = carried > 0 && flow.bytes * flows > carried;
+        let last = flow.waiting.back_mut().filter(|_| is_long).map(|last| &mut last.packet);
         // One of another length would change the bytes that wait.
         let tells_as_much = |last: &P| {
             last.is_acknowledgement()

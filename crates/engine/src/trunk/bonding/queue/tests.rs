@@ -84,20 +84,36 @@ fn a_full_queue_takes_from_the_longest_flow_and_its_next_packet_has_that_number(
 }
 
 #[test]
-fn an_acknowledgement_takes_the_place_of_one_that_waits_for_long_and_tells_no_more() {
-    let mut queue = with(&[(1, 1, ACKNOWLEDGEMENT), (2, 1, 1_514)]);
+fn an_acknowledgement_takes_the_place_of_the_last_one_where_more_wait_than_leave_in_2_ms_and_it_tells_no_less() {
+    // The nearer of two members carries two acknowledgements in 2 ms.
+    let server = |arrival_us, rate| Server { arrival_us, rate, rtt_us: 0 };
+    let mut queue = with(&[(1, 1, 1_514)]);
+    queue.targets.set(TARGET, 0, &mut [server(0, 416_000), server(9_000, 8_000_000)].into_iter().collect());
     let ack = |flow, is_other| Of(flow, ACKNOWLEDGEMENT, is_other);
+    let superseded = Some((ack(1, false), Refused::Superseded));
+    // Data is no acknowledgement.
+    assert_eq!(queue.add(at(0), ack(1, false)).0, None);
+    assert_eq!(queue.add(at(0), ack(1, false)).0, superseded);
+    assert_eq!(take(&mut queue, 2, Lead::default()), [(1, 0), (1, 1)]);
+    // Three wait, however fast they came.
+    assert!([(); 3].iter().all(|()| queue.add(at(0), ack(1, false)).0.is_none()));
     let (len, bytes, occupied) = (queue.len(), queue.bytes(), queue.occupied());
-    assert_eq!(queue.add(at(2), ack(1, false)).0, Some((ack(1, false), Refused::Superseded)));
+    assert_eq!(queue.add(at(0), ack(1, false)).0, superseded);
     assert_eq!((queue.len(), queue.bytes(), queue.occupied()), (len, bytes, occupied));
-    // Data before it, something else to tell: it waits behind.
-    assert_eq!(queue.add(at(2), ack(2, false)).0, None);
-    assert_eq!(queue.add(at(2), ack(1, true)).0, None);
-    let mut next = || queue.take(at(2), 0, Lead::default()).map(|taken| (taken.place.bucket, taken.place.number));
-    assert_eq!([(); 5].map(|()| next()), [Some((1, 0)), Some((1, 1)), Some((2, 0)), Some((2, 1)), None]);
-    // A burst passes one by one.
-    let mut queue = with(&[(1, 1, ACKNOWLEDGEMENT)]);
-    assert!([0, 1].iter().all(|&ms| queue.add(at(ms), ack(1, false)).0.is_none()));
+    // It tells something else, or is that of another flow.
+    assert_eq!(queue.add(at(0), ack(1, true)).0, None);
+    assert_eq!(queue.add(at(0), ack(2, false)).0, None);
+    // As one of two flows that one has half of the rate.
+    assert_eq!(queue.add(at(0), ack(2, false)).0, None);
+    assert_eq!(queue.add(at(0), ack(2, false)).0.map(|(_, why)| why), Some(Refused::Superseded));
+    let numbers = take(&mut queue, 9, Lead::default());
+    assert_eq!(numbers, [(2, 0), (2, 1), (1, 2), (1, 3), (1, 4), (1, 5)]);
+}
+
+#[test]
+fn where_no_rate_is_known_every_acknowledgement_waits() {
+    let mut queue = with(&[(1, 9, ACKNOWLEDGEMENT)]);
+    assert_eq!(queue.add(at(9), Of(1, ACKNOWLEDGEMENT, false)).0, None);
 }
 
 #[test]
