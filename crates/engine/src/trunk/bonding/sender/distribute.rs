@@ -354,6 +354,8 @@ impl<P: Coded> BondSender<P> {
     /// Updates the times that packets may wait.
     pub(super) fn set_targets(&mut self, now: Instant) {
         let mut servers: ArrayVec<Server, MEMBERS_MAX> = ArrayVec::new();
+        // What is only guessed, before any measurement, may be many times too much.
+        let mut measured = 0;
         for end in self.members.iter().filter(|end| end.is_active()) {
             if let Some((delay, _)) = end.path.delay().least_and_deviation_us() {
                 let rate = end.useful_rate();
@@ -361,10 +363,10 @@ impl<P: Coded> BondSender<P> {
                 let held_us = end.blocking().as_micros();
                 let arrival_us = delay + (held_us + TYPICAL * 8_000_000 / rate.max(1)) as i64;
                 servers.push(Server { arrival_us, rate, rtt_us: rtt_us + held_us });
+                measured += if end.path.has_estimate() { rate as i64 } else { 0 };
             }
         }
-        let all: u64 = servers.iter().map(|server| server.rate).sum();
-        let best = self.best_rate.learn(now, -(all as i64)).unsigned_abs();
+        let best = self.best_rate.learn(now, -measured).unsigned_abs();
         self.queue.targets.set(self.config.policy.target, best, &mut servers);
         let longest = self.queue.targets.longest() * QUEUE_TARGETS;
         // While none works, the queue is kept for a member's return.
