@@ -101,6 +101,11 @@ impl Contention {
     pub fn has_reception_begun(&self, now: Instant) -> bool {
         self.sense.has_reception_begun(now)
     }
+    /// Whether a reception that begins at `since` will have been noticed by `now`.
+    #[inline]
+    pub fn has_begun(&self, since: Instant, now: Instant) -> bool {
+        self.sense.has_begun(since, now)
+    }
     /// The contention window and the backoff that was drawn last \[slots\].
     #[cfg(test)]
     fn last_draw(&self) -> (u32, u32) {

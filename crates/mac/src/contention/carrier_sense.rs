@@ -64,7 +64,12 @@ impl CarrierSense {
     }
     /// Whether a reception is under way whose preamble has been noticed by `now`.
     pub fn has_reception_begun(&self, now: Instant) -> bool {
-        self.busy_since.is_some_and(|since| since + self.config.rx_start_delay <= now)
+        self.busy_since.is_some_and(|since| self.has_begun(since, now))
+    }
+    /// Whether a reception that begins at `since` will have been noticed by `now`.
+    #[inline]
+    pub fn has_begun(&self, since: Instant, now: Instant) -> bool {
+        since + self.config.rx_start_delay <= now
     }
     /// Whether the medium is busy, reserved, or taken by the station itself.
     #[inline]

@@ -103,7 +103,8 @@ struct InService<P> {
 pub struct Dcf<P> {
     config: DcfConfig,
     station: Station<P>,
-    /// Airtimes of a CTS and an ACK, computed once.
+    /// Airtimes of an RTS, a CTS and an ACK at the usual rate, computed once.
+    rts_time: Duration,
     cts_time: Duration,
     ack_time: Duration,
     /// An MPDU that is longer may have to be announced: the RTS threshold, or nothing where frames are protected.
@@ -142,6 +143,7 @@ impl<P: Packet + Copy> Dcf<P> {
         Self {
             config,
             station: Station::new(&config, address, random),
+            rts_time: phy.frame_time(config.control_rate, RTS_SIZE),
             cts_time: phy.frame_time(config.control_rate, CTS_SIZE),
             ack_time,
             unannounced: config.unannounced(),
@@ -277,9 +279,11 @@ impl<P: Packet + Copy> Dcf<P> {
 
     /// The rate of the answer to a frame of `rate`, and the airtimes of a CTS and an ACK at it.
     fn answer(&self, rate: Rate) -> (Rate, Duration) {
+        if rate == self.config.data_rate {
+            return (self.config.control_rate, self.ack_time);
+        }
         let answer = self.config.answer_rate(rate);
-        let is_usual = answer == self.config.control_rate;
-        (answer, if is_usual { self.ack_time } else { self.config.phy.frame_time(answer, ACK_SIZE) })
+        (answer, self.config.phy.frame_time(answer, ACK_SIZE))
     }
 
     /// Takes a frame into service and asks for the medium.
@@ -336,7 +340,9 @@ impl<P: Packet + Copy> Dcf<P> {
         let frame = self.station.frame(FrameKind::Rts, service.to, RTS_SIZE, rate);
         let frame = Frame { nav: duration_field(nav), ..frame };
         self.station.stats.rts_frames += 1;
-        self.station.transmit(frame, at, self.config.phy.frame_time(rate, RTS_SIZE), access)
+        let is_usual = rate == self.config.control_rate;
+        let airtime = if is_usual { self.rts_time } else { self.config.phy.frame_time(rate, RTS_SIZE) };
+        self.station.transmit(frame, at, airtime, access)
     }
 
     /// Sends the data frame in service at `at`; returns its end.
@@ -534,6 +540,17 @@ impl<P: Packet + Copy> Dcf<P> {
                 self.station.contention.has_reception_begun(deadline)
             }
             State::Idle | State::Contend | State::Broadcast(_) | State::CtsToSelf(_) | State::Overdue { .. } => false,
+        }
+    }
+
+    /// Whether its alarm would be of no use if energy arrived at `at`, before it rings: that stops a backoff, and is
+    /// taken for the awaited answer.
+    #[inline]
+    pub fn is_silenced(&self, at: Instant) -> bool {
+        match self.state {
+            State::Idle | State::Contend | State::Overdue { .. } => true,
+            State::AwaitCts(deadline) | State::AwaitAck(deadline) => self.station.contention.has_begun(at, deadline),
+            State::Broadcast(_) | State::CtsToSelf(_) => false,
         }
     }
 

@@ -775,12 +775,20 @@ fn an_access_costs_difs_half_of_the_smallest_window_and_sifs() {
     assert_eq!(station.access_gap(), us(50 + 20 * 31 / 2 + 10));
 }
 
-/// Everything that a station puts out under arbitrary inputs, with its times, and the number of its wake-ups.
-fn played(
+/// Outputs of a station with their times, and the number of its wake-ups.
+type Played = (Vec<(Instant, MacOutput<Payload>)>, usize);
+
+/// Everything that a station puts out under arbitrary inputs.
+fn played(moves: &[(u8, u64)], rts: bool, next: impl Fn(&Dcf<Payload>) -> Option<Wake>) -> Played {
+    station_after(moves, rts, next).1
+}
+
+/// The same, behind the station as it is then, the time, and whether the medium is busy.
+fn station_after(
     moves: &[(u8, u64)],
     rts: bool,
     next: impl Fn(&Dcf<Payload>) -> Option<Wake>,
-) -> (Vec<(Instant, MacOutput<Payload>)>, usize) {
+) -> ((Dcf<Payload>, Instant, bool), Played) {
     let config = with(|c| c.rts_threshold = Bytes::new(if rts { 500 } else { 3_000 }));
     let mut station = Dcf::new(config, TO_A, stream_drawing(&[3, 1, 4]));
     let (mut now, mut is_busy, mut outputs, mut wakes) = (Instant::ZERO, false, Vec::new(), 0);
@@ -814,7 +822,7 @@ fn played(
         station.handle_input(now, input);
         outputs.extend(std::iter::from_fn(|| station.poll_output()).map(|output| (now, output)));
     }
-    (outputs, wakes)
+    ((station, now, is_busy), (outputs, wakes))
 }
 
 proptest! {
@@ -837,4 +845,23 @@ fn a_station_that_hears_its_answer_is_not_woken_for_the_timeout() {
     // The frame is on the air from 100 us on, the answer from 1030 to 1354 us; committed at once, it is never woken.
     assert_eq!(played(&moves, false, Dcf::next_timer).1, 1);
     assert_eq!(played(&moves, false, Machine::poll_timeout).1, 0);
+}
+
+proptest! {
+    /// Energy that arrives before an alarm that would be silenced by it.
+    #[test]
+    fn a_silenced_alarm_is_not_asked_for_once_energy_has_come(
+        moves in prop::collection::vec((0u8..8, prop_oneof![0u64..60, 180u64..420, 0u64..1_600]), 1..60),
+        rts in any::<bool>(),
+        wait in 1u64..400,
+    ) {
+        let (mut station, now, is_busy) = station_after(&moves, rts, Machine::poll_timeout).0;
+        let at = now + us(wait);
+        let is_before = station.poll_timeout().is_some_and(|wake| wake.at > at);
+        let is_silenced = station.is_silenced(at);
+        if is_before && !is_busy {
+            station.handle_input(at, MacInput::Busy);
+            prop_assert_eq!(is_silenced, station.poll_timeout().is_none());
+        }
+    }
 }

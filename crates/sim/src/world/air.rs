@@ -5,7 +5,7 @@ use super::frame::{Msdu, MsduKind};
 use super::host::{Event, Host};
 use super::id::{NodeId, RadioId, TransmissionId};
 use super::killers::leaves;
-use super::medium::{Beginning, Begun, Ended, Ending, Hearer, Loss, Transmission};
+use super::medium::{Begun, Ended, Ending, Hearer, Loss, Stage, Transmission};
 use super::observe::FrameEvent;
 use super::packet::Body;
 use super::port::radio::RadioPort;
@@ -30,14 +30,15 @@ impl World<'_> {
     /// A transmission reaches its next hearers.
     #[inline(never)]
     pub(super) fn on_beginning(&mut self, id: TransmissionId) {
-        let Some(transmission) = self.host.medium.transmission(id) else { return };
+        let Some(transmission) = self.host.medium.transmission_mut(id) else { return };
+        let stage = std::mem::replace(&mut transmission.stage, Stage::Begun);
         let (from, start, begun) = (transmission.from, transmission.start, transmission.begun);
-        let (channel, end, turn) = (transmission.channel, transmission.end, transmission.turn);
+        let (channel, end, turn) = (transmission.channel, transmission.end, transmission.commitment.end);
         let (airtime, is_wide) = (end - start, transmission.narrowed.is_none());
         let at_hearers = Begun { id, channel, end, is_wide };
         let row = self.host.medium.take_row(from);
         // Its end comes into the queue when it has begun, which is shorter by that.
-        if let (0, Some(first)) = (begun, row.first()) {
+        if let (Stage::Announced, Some(first)) = (stage, row.first()) {
             self.host.queue.push_at(turn, end + first.delay(), Phase::ReceptionEnd, Event::Ending(id));
         }
         for (place, &hearer) in row.iter().enumerate().skip(begun) {
@@ -47,17 +48,19 @@ impl World<'_> {
                 self.host.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
                 break;
             }
+            let port = &mut self.ports.radios[hearer.radio];
+            if let Some(coming) = &port.coming {
+                if coming.begun.id == id {
+                    continue;
+                }
+                port.catch_up(&mut self.host);
+            }
             let beginning = self.host.medium.on_beginning(self.host.now, at_hearers, hearer);
             if self.host.medium.has_news() {
                 self.pass_on_news(id, hearer.radio);
             }
-            let port = &mut self.ports.radios[hearer.radio];
-            match beginning {
-                Beginning::Nothing => {}
-                Beginning::Busy => port.find_busy(end + hearer.delay(), &mut self.host),
-                Beginning::Idle => port.step(Some(MacInput::Idle), &mut self.host),
-                Beginning::Ignored => port.step(Some(MacInput::Ignored(airtime)), &mut self.host),
-            }
+            let until = end + hearer.delay();
+            self.ports.radios[hearer.radio].on_beginning(beginning, (until, airtime), &mut self.host);
         }
         self.host.medium.put_row(from, row);
     }
@@ -129,13 +132,13 @@ impl World<'_> {
                 reached = place;
                 break;
             }
-            let ending = self.host.medium.on_ending(self.host.now, id, &transmission, hearer);
+            let ending = self.end_at(id, &transmission, hearer);
             if self.host.medium.has_news() {
                 self.pass_on_news(id, hearer.radio);
             }
             match ending {
                 Ending::Nothing => {}
-                Ending::Idle => self.ports.radios[hearer.radio].drive(|| Some(MacInput::Idle), &mut self.host),
+                Ending::Idle => self.ports.radios[hearer.radio].hear(|| Some(MacInput::Idle), &mut self.host),
                 Ending::Reception { result, idle } => {
                     let is_own = transmission.ppdu.is_some() && transmission.frame.to == hearer.radio.address();
                     if result.is_ok() && is_own {
@@ -169,7 +172,7 @@ impl World<'_> {
     /// Goes on to `at` without the queue, if nothing comes before: the hearers of one frame lie nanoseconds apart.
     fn advance_to(&mut self, at: Instant) -> bool {
         let Self { host, end, events, .. } = self;
-        let is_next = host.pending.is_empty() && at <= *end && at < host.wakeups.next_at() && at < host.queue.next_at();
+        let is_next = host.pending.is_empty() && at <= *end && at < host.next_at().min(host.starts_at);
         if is_next {
             host.now = at;
             *events += 1;
@@ -220,7 +223,7 @@ fn end_reception(
             if frame.to == own {
                 port.count_loss(loss);
             }
-            port.drive(|| Some(MacInput::ReceptionError { idle }), host);
+            port.hear(|| Some(MacInput::ReceptionError { idle }), host);
         }
         Ok(()) => {
             port.note_level(frame.from, hearer.power(), host);
@@ -234,7 +237,7 @@ fn end_reception(
                     Heard::Nothing => port.step(Some(MacInput::ReceptionError { idle }), host),
                 }
             } else {
-                port.drive(|| Some(MacInput::Overheard { frame: frame.header(), idle }), host);
+                port.hear(|| Some(MacInput::Overheard { frame: frame.header(), idle }), host);
             }
         }
     }

@@ -56,6 +56,8 @@ impl<'a> World<'a> {
             queue: EventQueue::new(),
             wakeups: Wakeups::new(machines(spec, &ports, &forwarding)),
             pending: VecDeque::new(),
+            committed: Vec::new(),
+            starts_at: Instant::MAX,
             killers: (!spec.killers.is_empty()).then(|| Box::new(Killers::new(spec, &radio_map, seed))),
             medium,
             packets: Packets::default(),

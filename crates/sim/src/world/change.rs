@@ -67,6 +67,7 @@ impl World<'_> {
         match &spec.changes[change.index()].what {
             ChangeKind::RadioUp { node, radio, up } => {
                 let radio = self.radio_map.id((*node, *radio));
+                self.ports.radios[radio].catch_up(&mut self.host);
                 // A reception under way has no end: what waits for it goes on.
                 if self.host.medium.set_up(radio, *up) {
                     let input = if *up { MacInput::Busy } else { MacInput::Idle };

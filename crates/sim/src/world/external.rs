@@ -69,7 +69,7 @@ impl World<'_> {
 
     /// When the next event is; [`Instant::MAX`] if there is none.
     pub fn next_event_at(&self) -> Instant {
-        self.host.queue.next_at().min(self.host.wakeups.next_at())
+        self.host.next_at().min(self.host.starts_at)
     }
 
     /// The counters of each radio's MAC so far.

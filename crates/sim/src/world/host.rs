@@ -11,7 +11,7 @@ use super::id::{
     Table, TransmissionId,
 };
 use super::killers::{Killers, NOBODY};
-use super::medium::Medium;
+use super::medium::{Commitment, Medium};
 use super::observe::{FrameEvent, Level, Observer, Passage, Place, PowerMemo};
 use super::packet::{DropReason, Packets, Record};
 use super::wakeups::{MachineId, Wakeups};
@@ -111,6 +111,10 @@ pub struct Host<'a> {
     pub queue: EventQueue<Event>,
     pub wakeups: Wakeups,
     pub pending: VecDeque<Work>,
+    /// Frames to which stations have committed themselves, and which are to be dated when they start.
+    pub committed: Vec<(Instant, TransmissionId)>,
+    /// When the first of them starts; [`Instant::MAX`] if there is none.
+    pub starts_at: Instant,
     pub medium: Medium,
     /// Most scenarios have none.
     pub killers: Option<Box<Killers>>,
@@ -127,6 +131,13 @@ pub struct Host<'a> {
 }
 
 impl Host<'_> {
+    /// When the next event or wake-up is; [`Instant::MAX`] if there is none. Frames that are not dated are not among
+    /// them.
+    #[inline]
+    pub fn next_at(&self) -> Instant {
+        self.queue.next_at().min(self.wakeups.next_at())
+    }
+
     /// Drives a machine: `None` is its timer. Its outputs become pending work.
     #[inline(always)]
     pub fn step<M: Machine>(
@@ -294,14 +305,27 @@ impl Host<'_> {
         {
             account.on_air(radio, msdu.packet.bucket, airtime);
         }
-        let turn = self.queue.reserve();
-        if let Some((id, delay)) = self.medium.begin(radio, frame, None, (at, at + airtime, turn)) {
+        let commitment = self.commitment();
+        if let Some(id) = self.medium.begin(radio, frame, None, (at, at + airtime), commitment) {
             // The frame on the air is one more reference to its packet.
             if let Some(msdu) = frame.payload {
                 self.packets.retain(msdu.packet);
             }
-            self.queue.push(at + delay, Phase::ReceptionStart, Event::Beginning(id));
+            self.commit(id, at);
         }
+    }
+
+    /// A station commits itself to a frame now.
+    #[inline]
+    fn commitment(&mut self) -> Commitment {
+        Commitment { at: self.now, end: self.queue.reserve(), beginning: self.queue.reserve() }
+    }
+
+    /// A frame starts at `at`. It is dated then, by what is known of its hearers.
+    #[inline]
+    fn commit(&mut self, id: TransmissionId, at: Instant) {
+        self.committed.push((at, id));
+        self.starts_at = self.starts_at.min(at);
     }
 
     /// A PPDU goes on the medium.
@@ -338,12 +362,12 @@ impl Host<'_> {
                 }
             }
         }
-        let turn = self.queue.reserve();
-        if let Some((id, delay)) = self.medium.begin(radio, &frame, Some(&ppdu), (at, at + airtime, turn)) {
+        let commitment = self.commitment();
+        if let Some(id) = self.medium.begin(radio, &frame, Some(&ppdu), (at, at + airtime), commitment) {
             for msdu in ppdu.msdus() {
                 self.packets.retain(msdu.packet);
             }
-            self.queue.push(at + delay, Phase::ReceptionStart, Event::Beginning(id));
+            self.commit(id, at);
         }
     }
 }

@@ -9,10 +9,12 @@ mod arrival;
 mod early;
 mod hearer;
 mod judged;
+mod passing;
 mod receiver;
 mod reception;
 mod site;
 mod spectrum;
+mod transmission;
 mod wide;
 
 use super::frame::Msdu;
@@ -23,10 +25,9 @@ use crate::phy::mobility::position_at;
 use crate::phy::path_loss::propagation_delay;
 use crate::phy::shadowing::Shadow;
 use crate::phy::{ErrorModel, ErrorRates, Grid, distance};
-use crate::queue::Turn;
 use crate::scenario::spec::{Mobility, Node, Position, Radio, Spec};
 use airbraid_engine::Stream;
-use airbraid_mac::edca::{MpduSet, Ppdu, Vector};
+use airbraid_mac::edca::{MpduSet, Ppdu};
 use airbraid_mac::ppdu::Width;
 use airbraid_mac::{Channel, Frame, FrameKind};
 use airbraid_units::{Db, Duration, Instant, Metres, Milliwatt};
@@ -34,54 +35,13 @@ use arrival::Arrival;
 pub use early::Ended;
 use early::acts_early;
 pub use hearer::Hearer;
+pub use passing::Coming;
 use receiver::{Errors, RadioState};
 use site::{Site, SiteKind, furthest, shadow};
 use spectrum::{CouplingId, Spectrum};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A frame on the air.
-#[derive(Clone, Debug)]
-pub struct Transmission {
-    /// The frame.
-    pub frame: Frame<Msdu>,
-    /// All of it, where it is more than a frame: that is its header then.
-    pub ppdu: Option<Arc<Ppdu<Msdu>>>,
-    /// The radio that sends it.
-    pub from: RadioId,
-    /// On which of the channels of a station that has several.
-    pub channel: Channel,
-    /// The part of the sender's channel that it fills; `None`: all.
-    pub narrowed: Option<Width>,
-    /// When its preamble begins at the antenna.
-    pub start: Instant,
-    /// When its last bit leaves.
-    pub end: Instant,
-    /// The turn of its end among simultaneous events: that of its commitment.
-    pub turn: Turn,
-    /// Number of hearers that the beginning, and the end, have reached.
-    pub begun: usize,
-    /// The same for the end.
-    pub ended: usize,
-}
-
-impl Transmission {
-    /// Whether it is a non-HT PPDU, or a duplicate of one in each 20 MHz.
-    pub fn is_non_ht(&self) -> bool {
-        self.ppdu.as_ref().is_none_or(|ppdu| matches!(ppdu.vector, Vector::NonHt(_)))
-    }
-}
-
-/// A frame on the air as it begins at its hearers.
-#[derive(Clone, Copy, Debug)]
-pub struct Begun {
-    pub id: TransmissionId,
-    pub channel: Channel,
-    /// When its last bit leaves.
-    pub end: Instant,
-    /// Whether it fills its sender's channel.
-    pub is_wide: bool,
-}
+pub use transmission::{Begun, Commitment, Stage, Transmission};
 
 /// Why a frame was not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -337,6 +297,11 @@ impl Medium {
         self.transmissions[id].as_deref()
     }
 
+    /// The same, to be changed.
+    pub fn transmission_mut(&mut self, id: TransmissionId) -> Option<&mut Transmission> {
+        self.transmissions[id].as_deref_mut()
+    }
+
     /// Takes out a transmission, to go through its end; [`Medium::put_transmission`] puts it back.
     pub fn take_transmission(&mut self, id: TransmissionId) -> Option<Box<Transmission>> {
         self.transmissions[id].take()
@@ -395,15 +360,15 @@ impl Medium {
         self.rows[from] = Row { hearers, is_stale: false, in_use: 0 };
     }
 
-    /// A radio is committed to a transmission from `start` to `end`, whose end has this turn among simultaneous events.
-    /// Gives its number and when it reaches the first hearer; `None` if nobody hears it.
+    /// A radio is committed to a transmission from `start` to `end`. Gives its number; `None` if nobody hears it.
     pub fn begin(
         &mut self,
         from: RadioId,
         frame: &Frame<Msdu>,
         ppdu: Option<&Arc<Ppdu<Msdu>>>,
-        (start, end, turn): (Instant, Instant, Turn),
-    ) -> Option<(TransmissionId, Duration)> {
+        (start, end): (Instant, Instant),
+        commitment: Commitment,
+    ) -> Option<TransmissionId> {
         let radio = &mut self.radios[from];
         radio.transmitting_until = end;
         radio.turn_deaf();
@@ -414,13 +379,25 @@ impl Medium {
         self.follow_motion(start);
         self.renew_row(from);
         let row = &mut self.rows[from];
-        let first = row.hearers.first()?;
+        if row.hearers.is_empty() {
+            return None;
+        }
         row.in_use += 1;
-        let delay = first.delay();
         let narrowed = self.radios[from].wide.narrowed(frame.kind, frame.rate, ppdu.map(|ppdu| &ppdu.vector));
         let ppdu = ppdu.cloned();
-        let transmission =
-            Transmission { frame: *frame, ppdu, from, channel, narrowed, start, end, turn, begun: 0, ended: 0 };
+        let transmission = Transmission {
+            frame: *frame,
+            ppdu,
+            from,
+            channel,
+            narrowed,
+            start,
+            end,
+            commitment,
+            stage: Stage::PutOff,
+            begun: 0,
+            ended: 0,
+        };
         let id = match self.free.pop() {
             Some(id) => {
                 match &mut self.transmissions[id] {
@@ -431,7 +408,12 @@ impl Medium {
             }
             None => self.transmissions.push(Some(Box::new(transmission))),
         };
-        Some((id, delay))
+        Some(id)
+    }
+
+    /// The hearers of a sender that is on the air, nearest first.
+    pub fn row(&self, from: RadioId) -> &[Hearer] {
+        &self.rows[from].hearers
     }
 
     /// Takes out the row of a sender that is on the air, to go through it; [`Medium::put_row`] puts it back.

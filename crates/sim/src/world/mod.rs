@@ -10,6 +10,7 @@
 mod account;
 mod air;
 mod aodv;
+mod belated;
 mod build;
 mod change;
 mod course;
@@ -129,6 +130,7 @@ impl World<'_> {
     /// Carries out the next event if it is not after `until`, and says when it was.
     #[inline]
     fn process_next(&mut self, until: Instant) -> Option<Instant> {
+        self.date_started();
         // Among simultaneous events the machines' timers come last in their phase, after what the scenario dates.
         let wakes_at = self.host.wakeups.next_at();
         let machine_first = self.host.queue.next_is_after(wakes_at, Phase::Timer);

@@ -129,6 +129,22 @@ impl Wakeups {
         }
     }
 
+    /// When a MAC's alarm rings; [`Instant::MAX`] if it does not.
+    #[inline]
+    pub fn alarm(&self, radio: RadioId) -> Instant {
+        self.timers.at(radio.index() as u32)
+    }
+
+    /// A MAC's alarm does not ring before the MAC has been driven, or [`Wakeups::restore`] was called.
+    pub fn put_off(&mut self, radio: RadioId) {
+        self.timers.set(radio.index() as u32, Instant::MAX);
+    }
+
+    /// A MAC's alarm that was put off rings when the MAC wants to be woken.
+    pub fn restore(&mut self, radio: RadioId) {
+        self.timers.set(radio.index() as u32, self.wanted[radio.index()]);
+    }
+
     /// When the first machine wakes; [`Instant::MAX`] if none wants to.
     #[inline]
     pub fn next_at(&self) -> Instant {

@@ -175,6 +175,12 @@ impl RadioState {
         }
     }
 
+    /// Whether a frame with nothing beside it needs no account: it is sensed, found and read by its power alone.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        !self.settles && self.limits.preamble.is_none()
+    }
+
     /// Whether it knows the modulation of a frame: if not, that is energy.
     #[inline]
     pub fn knows(&self, rate: Rate) -> bool {

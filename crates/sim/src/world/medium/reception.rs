@@ -118,6 +118,7 @@ impl RadioState {
     }
 
     /// Whether the frame that has ended came through.
+    #[inline]
     pub fn judge(&mut self, lock: &Lock, frame: &Frame<Msdu>) -> Result<(), Loss> {
         if !self.is_up || !lock.decodable {
             return Err(Loss::Channel);

@@ -5,7 +5,7 @@ use super::super::device::{MultiLinkDevice, Peer};
 use super::super::frame::{Msdu, MsduKind, Unsent};
 use super::super::host::{Host, Work};
 use super::super::id::{DeviceId, NodeId, PortId, RadioId, RadioTrunkEnd, StopAndWaitId};
-use super::super::medium::Loss;
+use super::super::medium::{Beginning, Coming, Loss};
 use super::super::packet::DropReason;
 use super::super::wakeups::MachineId;
 use super::delivery_loss::DeliveryLoss;
@@ -19,7 +19,7 @@ use airbraid_engine::trunk::Member;
 use airbraid_mac::edca::{MultiLink, Vector};
 use airbraid_mac::ppdu::{Format, Width};
 use airbraid_mac::{Address, Damage, Frame, MacInput, Outcome, service};
-use airbraid_units::Instant;
+use airbraid_units::{Duration, Instant};
 
 /// A radio's MAC, and where it belongs.
 #[derive(Debug)]
@@ -37,6 +37,10 @@ pub struct RadioPort {
     delivery_loss: Option<DeliveryLoss>,
     /// Levels of what it receives, where anything looks at them.
     levels: Option<Box<Levels>>,
+    /// The frame of whose beginning it has not been told.
+    pub coming: Option<Coming>,
+    /// When the last of the frames has begun of whose beginnings it is told in time.
+    pub begins_until: Instant,
     collisions: u64,
     channel_errors: u64,
 }
@@ -61,6 +65,8 @@ impl RadioPort {
             members,
             delivery_loss,
             levels: None,
+            coming: None,
+            begins_until: Instant::ZERO,
             collisions: 0,
             channel_errors: 0,
         }
@@ -197,6 +203,7 @@ impl RadioPort {
     /// Drives the MAC: `None` is its timer.
     #[inline(never)]
     pub fn step(&mut self, input: Option<MacInput<Msdu>>, host: &mut Host<'_>) {
+        self.catch_up(host);
         if let Some(device) = self.device {
             return self.drive_link(device, input, host);
         }
@@ -205,19 +212,38 @@ impl RadioPort {
         host.wakeups.arm(now, MachineId::Mac(radio), wake);
     }
 
-    /// The same, for DCF in place: where the input is known beforehand, of the machine only what it means is left. It
-    /// is made apart for each kind of MAC, because what any of them gets by reference is stored for all.
+    /// The same, for DCF in place.
     #[inline(always)]
     pub fn drive(&mut self, input: impl FnOnce() -> Option<MacInput<Msdu>>, host: &mut Host<'_>) {
+        self.catch_up(host);
+        self.hear(input, host);
+    }
+
+    /// The same with what comes from the air, which has carried out what was put off: where the input is known
+    /// beforehand, of the machine only what it means is left. It is made apart for each kind of MAC, because what any
+    /// of them gets by reference is stored for all.
+    #[inline(always)]
+    pub fn hear(&mut self, input: impl FnOnce() -> Option<MacInput<Msdu>>, host: &mut Host<'_>) {
         let RadioMac::Dcf(mac) = &mut self.mac else { return self.step(input(), host) };
         let (radio, now) = (self.radio, host.now);
         let wake = step(mac, now, input(), |output| host.on_mac_output(radio, output));
         host.wakeups.arm(now, MachineId::Mac(radio), wake);
     }
 
+    /// A frame of `airtime` begins, which ends at `until`.
+    #[inline(always)]
+    pub fn on_beginning(&mut self, beginning: Beginning, (until, airtime): (Instant, Duration), host: &mut Host<'_>) {
+        match beginning {
+            Beginning::Nothing => {}
+            Beginning::Busy => self.find_busy(until, host),
+            Beginning::Idle => self.step(Some(MacInput::Idle), host),
+            Beginning::Ignored => self.step(Some(MacInput::Ignored(airtime)), host),
+        }
+    }
+
     /// Energy arrives that stays until `until`: an alarm before that would ring in vain.
     #[inline(always)]
-    pub fn find_busy(&mut self, until: Instant, host: &mut Host<'_>) {
+    fn find_busy(&mut self, until: Instant, host: &mut Host<'_>) {
         let RadioMac::Dcf(mac) = &mut self.mac else { return self.step(Some(MacInput::Busy), host) };
         let (radio, now) = (self.radio, host.now);
         let wake = step(mac, now, Some(MacInput::Busy), |output| host.on_mac_output(radio, output));
@@ -227,7 +253,7 @@ impl RadioPort {
     /// A frame for this radio has come whole: apart from the way of the many that only overhear one.
     #[inline(never)]
     pub fn receive(&mut self, frame: &Frame<Msdu>, idle: bool, host: &mut Host<'_>) {
-        self.drive(|| Some(MacInput::Received { frame: *frame, idle }), host);
+        self.hear(|| Some(MacInput::Received { frame: *frame, idle }), host);
     }
 
     /// Drives a link of a device, with what that lends it.
