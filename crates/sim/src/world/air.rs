@@ -48,9 +48,9 @@ impl World<'_> {
                 self.host.queue.push(at, Phase::ReceptionStart, Event::Beginning(id));
                 break;
             }
-            let port = &mut self.ports.radios[hearer.radio];
-            if let Some(coming) = &port.coming {
-                if coming.begun.id == id {
+            if self.host.beginnings.have_waited {
+                let port = &mut self.ports.radios[hearer.radio];
+                if port.coming.is_some_and(|coming| coming.begun.id == id) {
                     continue;
                 }
                 port.catch_up(&mut self.host);

@@ -2,6 +2,7 @@
 
 use super::World;
 use super::aodv::AodvRouters;
+use super::belated::Beginnings;
 use super::flow::Flow;
 use super::flows::Flows;
 use super::host::{Event, Host};
@@ -58,6 +59,7 @@ impl<'a> World<'a> {
             pending: VecDeque::new(),
             committed: Vec::new(),
             starts_at: Instant::MAX,
+            beginnings: Beginnings::default(),
             killers: (!spec.killers.is_empty()).then(|| Box::new(Killers::new(spec, &radio_map, seed))),
             medium,
             packets: Packets::default(),

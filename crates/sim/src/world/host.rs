@@ -4,6 +4,7 @@
 //! when the machine has been drained, at the same instant.
 
 use super::account::{Account, Device};
+use super::belated::Beginnings;
 use super::device::MultiLinkDevice;
 use super::frame::{FrameBody, Msdu, PacketRef, Unsent};
 use super::id::{
@@ -115,6 +116,7 @@ pub struct Host<'a> {
     pub committed: Vec<(Instant, TransmissionId)>,
     /// When the first of them starts; [`Instant::MAX`] if there is none.
     pub starts_at: Instant,
+    pub beginnings: Beginnings,
     pub medium: Medium,
     /// Most scenarios have none.
     pub killers: Option<Box<Killers>>,

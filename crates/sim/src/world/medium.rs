@@ -498,7 +498,7 @@ impl Medium {
     }
 
     /// A transmission begins to arrive at a radio.
-    #[inline]
+    #[inline(always)]
     pub fn on_beginning(&mut self, now: Instant, begun: Begun, hearer: Hearer) -> Beginning {
         let Self { radios, sites, transmissions, error_rates, spectrum, secondary, first_mpdu, .. } = self;
         let Begun { id, channel, end, is_wide } = begun;

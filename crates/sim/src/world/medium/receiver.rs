@@ -339,6 +339,7 @@ impl RadioState {
 
     /// Another frame begins, until `until`, while energy `before` is on the medium. Returns the decodable frame that is
     /// lost by this.
+    #[inline(always)]
     pub fn on_frame(
         &mut self,
         now: Instant,

@@ -1,5 +1,6 @@
 //! Each port alone, with a small host: what it sends, refuses, hands up, does when its timer rings, and why it drops.
 
+use super::super::belated::Beginnings;
 use super::super::frame::{BeaconFrame, FrameBody, Msdu, MsduKind, PacketRef};
 use super::super::host::{Host, Work};
 use super::super::id::{FlowId, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd, StopAndWaitId};
@@ -49,6 +50,7 @@ fn ports_of(radios: [&str; 2], text: &str) -> (Ports, Host<'static>) {
         pending: VecDeque::new(),
         committed: Vec::new(),
         starts_at: Instant::MAX,
+        beginnings: Beginnings::default(),
         medium,
         killers: None,
         packets: Packets::default(),
