@@ -10,6 +10,7 @@
 //! about to begin, and comes into the queue after all, in the turn of its commitment, where one follows that is.
 
 use super::World;
+use super::beginnings::Beginnings;
 use super::host::{Event, Host};
 use super::id::TransmissionId;
 use super::medium::{Begun, Coming, Ending, Hearer, Medium, Stage, Transmission};
@@ -22,57 +23,16 @@ use airbraid_engine::Machine;
 use airbraid_mac::MacInput;
 use airbraid_units::{Duration, Instant};
 
-/// Number of hearers from which on nobody puts a beginning off. Of more the state does not stay in the processor's
-/// nearest cache (32 to 48 kB) until the frame has ended, so that to look at it once more costs what it saves.
-const MOST_HEARERS: usize = 128;
-
-/// What is known of the beginnings of frames, beside what each port knows of its own.
-#[derive(Debug)]
-pub struct Beginnings {
-    /// Number of hearers up to which a beginning may be put off.
-    most_hearers: usize,
-    /// Whether one may ever have been put off.
-    pub have_waited: bool,
-    /// Frames of which many are told, who do not know it. They need to where a frame of fewer starts meanwhile.
-    many: Vec<TransmissionId>,
-    /// When the last of those has begun everywhere.
-    until: Instant,
-}
-
-impl Default for Beginnings {
-    fn default() -> Self {
-        Self { most_hearers: MOST_HEARERS, have_waited: false, many: Vec::new(), until: Instant::ZERO }
-    }
-}
-
-impl Beginnings {
-    /// A frame starts of which many are told. Nobody has put off another.
-    #[inline(never)]
-    fn tell_many(&mut self, id: TransmissionId, start: Instant, row: &[Hearer]) {
-        if start > self.until {
-            self.many.clear();
-        }
-        self.many.push(id);
-        self.until = self.until.max(start + row.last().map_or(Duration::ZERO, |last| last.delay()));
-    }
-
+impl Ports {
     /// A frame starts that somebody may put off, unless he waits for a beginning of which many are told.
     #[cold]
-    fn tell_of_many(&mut self, start: Instant, ports: &mut Ports, medium: &Medium) {
-        let many = self.many.drain(..);
-        if start <= self.until {
-            many.for_each(|id| ports.await_beginning(id, medium));
-        }
-    }
-}
-
-impl Ports {
-    /// The hearers of a frame wait for its beginning.
-    fn await_beginning(&mut self, id: TransmissionId, medium: &Medium) {
-        let Some(transmission) = medium.transmission(id) else { return };
-        for hearer in medium.row(transmission.from) {
-            let port = &mut self.radios[hearer.radio];
-            port.begins_until = port.begins_until.max(transmission.start + hearer.delay());
+    fn tell_of_many(&mut self, start: Instant, beginnings: &mut Beginnings, medium: &Medium) {
+        let frames = beginnings.take(start).into_iter().filter_map(|id| medium.transmission(id));
+        for frame in frames {
+            for hearer in medium.row(frame.from) {
+                let port = &mut self.radios[hearer.radio];
+                port.begins_until = port.begins_until.max(frame.start + hearer.delay());
+            }
         }
     }
 }
@@ -100,8 +60,8 @@ impl World<'_> {
         let are_few = row.len() <= beginnings.most_hearers;
         let (mut all_wait, mut is_contested) = (true, false);
         if are_few || beginnings.have_waited {
-            if !beginnings.many.is_empty() {
-                beginnings.tell_of_many(start, ports, medium);
+            if beginnings.are_pending() {
+                ports.tell_of_many(start, beginnings, medium);
             }
             let may_wait = are_few && is_wide && transmission.ppdu.is_none();
             for &hearer in row {
@@ -117,7 +77,7 @@ impl World<'_> {
             }
             beginnings.have_waited |= may_wait;
         } else {
-            beginnings.tell_many(id, start, row);
+            beginnings.add(id, (start, start + row.last().map_or(delay, |last| last.delay())));
             all_wait = false;
         }
         if all_wait {
@@ -363,14 +323,14 @@ mod tests {
         );
         let mut world = World::new(&spec, 1, None).expect("a world");
         world.host.beginnings.most_hearers = 0;
-        while world.host.beginnings.many.is_empty() {
+        while !world.host.beginnings.are_pending() {
             world.process_next(Instant::MAX).expect("a frame");
         }
         let World { host: Host { beginnings, medium, .. }, ports, .. } = &mut world;
         let waits = |ports: &Ports| ports.radios.iter().filter(|port| port.begins_until > Instant::ZERO).count();
         assert_eq!((beginnings.have_waited, waits(ports)), (false, 0));
-        beginnings.tell_of_many(beginnings.until, ports, medium);
-        assert_eq!((beginnings.many.len(), waits(ports)), (0, 2), "both hearers wait for it");
+        ports.tell_of_many(Instant::ZERO, beginnings, medium);
+        assert_eq!((beginnings.are_pending(), waits(ports)), (false, 2), "both hearers wait for it");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::World;
 use super::aodv::AodvRouters;
-use super::belated::Beginnings;
+use super::beginnings::Beginnings;
 use super::flow::Flow;
 use super::flows::Flows;
 use super::host::{Event, Host};

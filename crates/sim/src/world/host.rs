@@ -4,7 +4,7 @@
 //! when the machine has been drained, at the same instant.
 
 use super::account::{Account, Device};
-use super::belated::Beginnings;
+use super::beginnings::Beginnings;
 use super::device::MultiLinkDevice;
 use super::frame::{FrameBody, Msdu, PacketRef, Unsent};
 use super::id::{

@@ -10,6 +10,7 @@
 mod account;
 mod air;
 mod aodv;
+mod beginnings;
 mod belated;
 mod build;
 mod change;

@@ -1,6 +1,6 @@
 //! Each port alone, with a small host: what it sends, refuses, hands up, does when its timer rings, and why it drops.
 
-use super::super::belated::Beginnings;
+use super::super::beginnings::Beginnings;
 use super::super::frame::{BeaconFrame, FrameBody, Msdu, MsduKind, PacketRef};
 use super::super::host::{Host, Work};
 use super::super::id::{FlowId, LinkDirection, LinkTrunkEnd, NodeId, RadioId, RadioTrunkEnd, StopAndWaitId};
