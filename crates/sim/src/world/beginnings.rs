@@ -3,7 +3,7 @@
 use super::id::TransmissionId;
 use airbraid_units::Instant;
 
-/// Number of hearers from which on nobody puts a beginning off. Of more the state does not stay in the processor's
+/// Number of hearers beyond which nobody puts a beginning off. Of more the state does not stay in the processor's
 /// nearest cache (32 to 48 kB) until the frame has ended, so that to look at it once more costs what it saves.
 const MOST_HEARERS: usize = 128;
 

@@ -7,7 +7,8 @@
 //! Then the frame was alone there, and only its end is carried out.
 //!
 //! The order of beginnings at one radio is that of their events. So a beginning is put off only where no other frame is
-//! about to begin, and comes into the queue after all, in the turn of its commitment, where one follows that is.
+//! about to begin, and comes into the queue after all, in the turn of its commitment, where one follows that is. A
+//! frame that very many hear begins as an event at each of them (`beginnings.rs`).
 
 use super::World;
 use super::beginnings::Beginnings;
