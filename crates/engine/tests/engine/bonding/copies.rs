@@ -1,6 +1,6 @@
 //! Copies of packets that may be lost: where they go, and how soon.
 
-use crate::bonding::world::{Way, World, usual};
+use crate::bonding::world::{Way, World, patient, usual};
 use airbraid_engine::TrafficClass;
 use airbraid_units::{Duration, Instant};
 
@@ -123,4 +123,26 @@ fn a_member_carries_packets_while_trains_look_for_the_rate_of_the_only_one() {
     world.give(0, 1_000, 0, TrafficClass::Bulk);
     let took = wait_for(&mut world, 2);
     assert!(took < MS * 150, "{took}: not a round trip more");
+}
+
+#[test]
+fn more_losses_than_a_near_thin_member_repairs_in_time_are_repaired_by_the_far_wide_one() {
+    let mut world = World::new(patient(), &[Way::new(8, MS * 2, 0), Way::new(100, MS * 150, 0)], 1);
+    // Both rates become known.
+    for _ in 0..1_000 {
+        (0..8).for_each(|_| world.give(0, 1_000, 0, TrafficClass::Bulk));
+        world.run(MS);
+    }
+    world.run(MS * 1_000);
+    let before = (repeated(&world), world.delivered[0].len());
+    world.ways[0][1].loss = 500;
+    for _ in 0..100 {
+        (0..8).for_each(|_| world.give(0, 1_000, 0, TrafficClass::Bulk));
+        world.run(MS);
+    }
+    world.ways[0][1].loss = 0;
+    let took = wait_for(&mut world, before.1 + 800);
+    let [near, far] = [0, 1].map(|member| repeated(&world)[member] - before.0[member]);
+    // The losses are known after 300 ms, and the far member's repairs take 150. The near one repairs a packet in 1 ms.
+    assert!(took < MS * 500 && near > 100_000 && far > near, "{took}, {near} byte again near, {far} far");
 }

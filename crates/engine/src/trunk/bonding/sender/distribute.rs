@@ -36,8 +36,9 @@ const COPIES_MAX: u16 = 3;
 /// longer, and each is chosen for; at gigabits a run of segments stays together, is sealed, sent and joined as one, and
 /// costs one choice.
 const SAME: Duration = Duration::from_micros(100);
-/// Largest number of retransmissions that wait for a member by which they arrive sooner; a burst of losses is shorter.
-const RESERVED_MAX: usize = 32;
+/// Largest number of waiting retransmissions that are looked at in one go: two for each of eight members, and some of
+/// other services.
+const LOOKS_MAX: usize = 32;
 /// Delay that each tier adds to the cost of its members \[us\], chosen: more than most paths differ by.
 const TIER_US: i64 = 50_000;
 
@@ -103,12 +104,14 @@ impl<P: Coded> BondSender<P> {
     }
 
     /// Retransmits what is lost. A packet that another member delivers sooner than the free ones waits for that member,
-    /// which takes nothing else before.
+    /// which takes nothing else before. A free member takes the packet behind those that wait for the faster ones.
     fn send_all_again(&mut self, now: Instant) {
         self.members.iter_mut().for_each(|end| end.reserved = 0);
-        let mut waiting = 0;
-        while waiting < self.resend.len().min(RESERVED_MAX) {
-            waiting += usize::from(!self.send_again(now, waiting));
+        let (mut place, mut looks) = (0, 0);
+        while place < self.resend.len() && looks < LOOKS_MAX {
+            let waiting = self.send_again(now, place);
+            place += waiting;
+            looks += usize::from(waiting > 0);
             self.repair_due(now);
         }
     }
@@ -118,20 +121,21 @@ impl<P: Coded> BondSender<P> {
         self.pace_at = Some(self.pace_at.map_or(at, |other| other.min(at)));
     }
 
-    /// Sends the packet that waits for retransmission at `place`, or gives it up. Returns whether it waits no more.
-    fn send_again(&mut self, now: Instant, place: usize) -> bool {
+    /// Sends the packet that waits for retransmission at `place`, or gives it up. Returns how many packets from there
+    /// wait for a member by which they arrive sooner: zero if it waits no more.
+    fn send_again(&mut self, now: Instant, place: usize) -> usize {
         let id = self.resend[place];
         let entry = self.store.get(id);
         let Some(packet) = &entry.packet else {
             self.resend.remove(place);
             self.unqueue(id);
-            return true;
+            return 0;
         };
         if entry.since.saturating_add(self.persistence(packet.class())) < now {
             self.resend.remove(place);
             self.settle(id, Some(BondDropReason::Expired));
             self.unqueue(id);
-            return true;
+            return 0;
         }
         let (len, service) = (packet.len().as_u64(), packet.service());
         if self.is_barred(service) || self.is_too_long(service, len) {
@@ -141,15 +145,14 @@ impl<P: Coded> BondSender<P> {
             } else {
                 self.park(id, service, len)
             }
-            return true;
+            return 0;
         }
-        let Some(first) = self.candidates(now, service, len, len).first().copied() else { return false };
-        let end = &mut self.members[first.index];
-        if !end.is_free(now) {
-            end.reserved += len;
-            let free_at = end.free_at();
-            self.wait_until(free_at);
-            return false;
+        let candidates = self.candidates(now, service, len, len);
+        let Some(first) = candidates.first() else { return 1 };
+        if !self.members[first.index].is_free(now) {
+            // The faster members may not carry the services of those behind it.
+            let waiting = if self.queue.lanes() > 1 { 1 } else { self.resend.len() - place };
+            return self.reserve(now, &candidates, len, waiting);
         }
         self.resend.remove(place);
         let is_first = !self.store.get(id).was_sent;
@@ -157,7 +160,26 @@ impl<P: Coded> BondSender<P> {
         self.members[first.index].note_turn(!is_first);
         self.counts.retransmissions += u64::from(!is_first);
         self.unqueue(id);
-        true
+        0
+    }
+
+    /// Leaves to the faster members, which are not free, as many of `waiting` packets of `len` byte as arrive by them
+    /// sooner than by the first free one, or one if none is free. Returns how many. Retransmissions come before all
+    /// else, so a member's whole rate counts.
+    fn reserve(&mut self, now: Instant, candidates: &Candidates, len: u64, waiting: usize) -> usize {
+        let free = candidates.iter().position(|one| self.members[one.index].is_free(now));
+        let faster = &candidates[..free.unwrap_or(1)];
+        let mut packets = 0;
+        for one in faster {
+            let end = &mut self.members[one.index];
+            let free_at = end.free_at();
+            let sooner_us = free.map_or(0, |place| candidates[place].arrival_us - one.arrival_us);
+            let taken = (1 + carried(end.path.rate(), sooner_us) / len.max(1)).min((waiting - packets) as u64);
+            end.reserved += taken * len;
+            packets += taken as usize;
+            self.wait_until(free_at);
+        }
+        packets
     }
 
     pub(super) fn unqueue(&mut self, id: PacketId) {
