@@ -23,6 +23,15 @@ struct Held<P> {
     until: Instant,
 }
 
+/// When the next acknowledgement of a flow has to pass: at the earlier of both times.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AckPace {
+    /// Time since the one before.
+    pub interval: Duration,
+    /// Time for which what waits keeps the near members busy.
+    pub busy: Duration,
+}
+
 #[derive(Debug)]
 pub struct AckPacer<P> {
     /// Time at which the last acknowledgement of each bucket passed.
@@ -37,18 +46,18 @@ impl<P: Packet> AckPacer<P> {
         Self { passed_at: vec![Instant::ZERO; 2 * usize::from(BUCKETS)], held: VecDeque::new() }
     }
 
-    /// An acknowledgement has come, of which its flow needs one in each `interval`.
+    /// An acknowledgement has come, whose flow needs them at this pace.
     pub fn on_ack(
         &mut self,
         now: Instant,
         (place, packet): (FlowSeq, P),
-        interval: Duration,
+        pace: AckPace,
         mut give: impl FnMut(Ordered<P>),
     ) {
         let Some(passed_at) = self.passed_at.get_mut(usize::from(place.bucket)) else {
             return give(Ordered::Deliver(packet));
         };
-        let until = passed_at.saturating_add(interval);
+        let until = passed_at.saturating_add(pace.interval).min(now.saturating_add(pace.busy));
         if self.held.is_empty() && until <= now {
             *passed_at = now;
             return give(Ordered::Deliver(packet));
@@ -141,10 +150,14 @@ mod tests {
         fn at(ms: u64) -> Instant {
             Instant::ZERO + Duration::from_secs(1) + MS * ms
         }
-        fn ack(&mut self, ms: u64, (bucket, number): (u16, u32), ack: Ack, interval: u64) {
-            let given = &mut self.1;
-            self.0
-                .on_ack(Self::at(ms), (FlowSeq { bucket, number }, ack), MS * interval, |ordered| note(given, ordered));
+        fn ack(&mut self, ms: u64, place: (u16, u32), ack: Ack, interval: u64) {
+            self.ack_while_busy(ms, place, ack, (interval, 1_000));
+        }
+        /// The same where what waits keeps the near members busy for `busy` milliseconds.
+        fn ack_while_busy(&mut self, ms: u64, place: (u16, u32), ack: Ack, (interval, busy): (u64, u64)) {
+            let (given, (bucket, number)) = (&mut self.1, place);
+            let pace = AckPace { interval: MS * interval, busy: MS * busy };
+            self.0.on_ack(Self::at(ms), (FlowSeq { bucket, number }, ack), pace, |ordered| note(given, ordered));
         }
         fn pass_due(&mut self, ms: u64) {
             let given = &mut self.1;
@@ -179,6 +192,19 @@ mod tests {
         assert_eq!(pacer.given(), []);
         pacer.ack(20, (1, 5), Ack(5, false), 10);
         assert_eq!(pacer.given(), [(4, false), (5, true)]);
+    }
+
+    #[test]
+    fn one_passes_before_the_near_members_are_idle() {
+        let mut pacer = Pacer::new();
+        pacer.ack_while_busy(0, (1, 0), Ack(0, false), (10, 3));
+        pacer.ack_while_busy(1, (1, 1), Ack(1, false), (10, 3));
+        assert_eq!(pacer.0.wake().map(|wake| wake.at), Some(Pacer::at(4)));
+        // That more waits meanwhile changes nothing, and that less does is known.
+        pacer.ack_while_busy(2, (1, 2), Ack(2, false), (10, 8));
+        assert_eq!(pacer.0.wake().map(|wake| wake.at), Some(Pacer::at(4)));
+        pacer.ack_while_busy(3, (1, 3), Ack(3, false), (10, 0));
+        assert_eq!(pacer.given(), [(0, true), (1, false), (2, false), (3, true)]);
     }
 
     #[test]

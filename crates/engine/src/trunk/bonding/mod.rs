@@ -167,8 +167,8 @@ impl<P: Coded> Bond<P> {
         let BondSender { counts, outputs, queue, .. } = &mut self.sender;
         self.receiver.order.on_packet(now, place, packet, counts, |ordered| match ordered {
             Ordered::Deliver(packet) if packet.is_acknowledgement() => {
-                let interval = queue.ack_interval(now, queue.bucket(now, &packet));
-                self.ack_pacer.on_ack(now, (place, packet), interval, |ordered| hand_up(outputs, ordered));
+                let pace = queue.ack_pace(queue.bucket(now, &packet));
+                self.ack_pacer.on_ack(now, (place, packet), pace, |ordered| hand_up(outputs, ordered));
             }
             ordered => hand_up(outputs, ordered),
         });

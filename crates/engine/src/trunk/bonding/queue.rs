@@ -11,6 +11,7 @@
 //!
 //! Flows of a service that only some members may carry take turns among themselves, in a lane of their own.
 
+use super::ack_pacer::AckPace;
 use super::delay_control::{Control, PACKET, Patience};
 use super::equaliser::{Equaliser, LATE};
 use super::flow_seq::{BUCKETS, FlowSeq};
@@ -25,9 +26,9 @@ use std::collections::VecDeque;
 const QUANTUM: i64 = PACKET as i64;
 /// Pause after which a flow begins again: longer than any round trip.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Part of what a flow's first packet has waited in which the flow needs one acknowledgement: what waits keeps the
-/// members busy for as long again.
-const ACK_PART: u64 = 2;
+/// Acknowledgements of a round trip that a flow needs while its packets wait: half of the samples by which HyStart
+/// judges the round trip (eight: RFC 9406, 4.3; `tcp_cubic.c`), since others pass when nothing waits.
+const ACKS_IN_ROUND: u64 = 4;
 /// Time in which the nearest members carry as many acknowledgements as may wait: two bursts of a member. A sender by
 /// RFC 5681, 3.1 grows with each that passes, and each round trip is longer by those that wait.
 const ACKS_WAIT: Duration = Duration::from_millis(2);
@@ -240,12 +241,20 @@ impl<P: Packet> Queue<P> {
         (1..self.lanes()).any(|service| services.has(service) && self.has(service))
     }
 
-    /// Time in which a flow needs one acknowledgement. One that was told to slow down has found the rate, and packets
-    /// that are held do not wait for members: either needs each.
-    pub fn ack_interval(&self, now: Instant, bucket: u16) -> Duration {
-        let flow = self.flows.get(usize::from(bucket)).filter(|flow| !flow.was_told && !flow.equaliser.is_on());
-        let first = flow.and_then(|flow| flow.waiting.front());
-        first.map_or(Duration::ZERO, |first| now.saturating_since(first.since) / ACK_PART)
+    /// When the next acknowledgement of a flow has to pass. A flow that was told to slow down has found the rate, and
+    /// packets that are held do not wait for members: either needs each.
+    pub fn ack_pace(&self, bucket: u16) -> AckPace {
+        let flow = self.flows.get(usize::from(bucket));
+        let Some(flow) = flow.filter(|flow| !flow.was_told && !flow.equaliser.is_on()) else {
+            return AckPace::default();
+        };
+        let flows = self.lanes.get(usize::from(flow.service)).map_or(0, |lane| lane.busy);
+        let step = self.targets.of(flow.sent, flows);
+        // Of the slowest member nothing waits: it takes what the faster ones would deliver later.
+        let near = if step.faster > 0 { step.faster } else { step.rate };
+        let lasts_us = (flow.bytes * flows).saturating_mul(8_000_000).checked_div(near).unwrap_or(0);
+        let lasts = Duration::from_micros(lasts_us);
+        AckPace { interval: (step.rtt + lasts) / ACKS_IN_ROUND, busy: lasts.saturating_sub(ACKS_WAIT) }
     }
 
     /// The bucket of a packet's flow: the one that it has, or one that it may take at this time. Of the eight that are

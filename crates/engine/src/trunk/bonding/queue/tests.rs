@@ -248,17 +248,32 @@ fn a_flow_that_was_never_told_may_wait_for_the_farthest_member() {
 }
 
 #[test]
-fn a_flow_needs_an_acknowledgement_in_half_of_its_wait_until_it_is_told_to_slow_down() {
+fn a_flow_needs_four_acknowledgements_of_a_round_trip_while_its_packets_wait_until_it_is_told_to_slow_down() {
+    let server = |arrival_us| Server { arrival_us, rate: 8_000_000, rtt_us: 10_000 };
+    let near = || [server(0)].into_iter().collect();
     let mut queue = with(&[(1, 10, 1_000)]);
-    let interval = |queue: &Queue<Of>, ms: u64| [1, 2].map(|bucket| queue.ack_interval(at(ms), bucket).as_micros());
-    assert_eq!([0, 7, 20].map(|ms| interval(&queue, ms)), [[0, 0], [3_500, 0], [10_000, 0]]);
-    assert!(queue.take(at(31), 0, Lead::default()).is_some());
-    assert_eq!(interval(&queue, 31), [0, 0], "it is told: more than its 30 ms");
-    while queue.take(at(32), 0, Lead::default()).is_some() {}
+    let paces = |queue: &Queue<Of>| {
+        let us = |pace: AckPace| (pace.interval.as_micros(), pace.busy.as_micros());
+        [1, 2].map(|bucket| us(queue.ack_pace(bucket)))
+    };
+    assert_eq!(paces(&queue), [(0, 0), (0, 0)], "the rates are not known: each passes");
+    // 10,000 byte take 10 ms; the round trip is 10 ms, with 30 ms to spare.
+    queue.targets.set(TARGET, 0, &mut near());
+    assert_eq!(paces(&queue), [(12_500, 8_000), (10_000, 0)], "2 ms before the member is idle");
+    // Another flow takes its turns between them.
+    queue.add(at(0), Of(2, 1_000, false));
+    assert_eq!(paces(&queue)[0], (15_000, 18_000));
+    // The far member takes what the near one would deliver later: it has no part in what waits.
+    queue.flows[1].sent = 1_000_000;
+    queue.targets.set(TARGET, 0, &mut [server(0), server(50_000)].into_iter().collect());
+    assert_eq!(paces(&queue)[0], (15_000, 18_000));
+    queue.targets.set(TARGET, 0, &mut near());
+    assert!(queue.take(at(41), 0, Lead::default()).is_some());
+    assert_eq!(paces(&queue)[0], (0, 0), "it is told: more than its 40 ms");
+    while queue.take(at(42), 0, Lead::default()).is_some() {}
     // After a pause it begins again.
-    queue.add(at(1_001), Of(1, 1_000, false));
-    queue.add(at(1_001), Of(1, 1_000, false));
-    assert_eq!(interval(&queue, 1_021), [10_000, 0]);
+    (0..3).for_each(|_| assert!(queue.add(at(1_001), Of(1, 1_000, false)).0.is_none()));
+    assert_eq!(paces(&queue)[0], (10_750, 1_000));
 }
 
 #[test]
