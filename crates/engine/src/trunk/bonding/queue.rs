@@ -249,12 +249,9 @@ impl<P: Packet> Queue<P> {
             return AckPace::default();
         };
         let flows = self.lanes.get(usize::from(flow.service)).map_or(0, |lane| lane.busy);
-        let step = self.targets.of(flow.sent, flows);
-        // Of the slowest member nothing waits: it takes what the faster ones would deliver later.
-        let near = if step.faster > 0 { step.faster } else { step.rate };
-        let lasts_us = (flow.bytes * flows).saturating_mul(8_000_000).checked_div(near).unwrap_or(0);
-        let lasts = Duration::from_micros(lasts_us);
-        AckPace { interval: (step.rtt + lasts) / ACKS_IN_ROUND, busy: lasts.saturating_sub(ACKS_WAIT) }
+        let lasts = self.targets.time_for(flow.bytes * flows);
+        let rtt = self.targets.of(flow.sent, flows).rtt;
+        AckPace { interval: (rtt + lasts) / ACKS_IN_ROUND, busy: lasts.saturating_sub(ACKS_WAIT) }
     }
 
     /// The bucket of a packet's flow: the one that it has, or one that it may take at this time. Of the eight that are

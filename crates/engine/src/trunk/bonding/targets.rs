@@ -58,6 +58,8 @@ impl Step {
 pub struct Targets {
     /// In order of bytes and of targets.
     steps: ArrayVec<Step, MEMBERS_MAX>,
+    /// The members in the order in which a packet arrives by them: later than by the first \[us\], and rate \[bit/s\].
+    members: ArrayVec<(u64, u64), MEMBERS_MAX>,
 }
 
 impl Targets {
@@ -65,7 +67,7 @@ impl Targets {
     pub fn new(base: Duration) -> Self {
         let mut steps = ArrayVec::new();
         steps.push(Step { target: base, ..Step::default() });
-        Self { steps }
+        Self { steps, members: ArrayVec::new() }
     }
 
     /// The terms of a flow that has sent `sent` byte since its last pause, as one of `flows` with waiting packets.
@@ -86,6 +88,20 @@ impl Targets {
         self.steps.last().map_or(Duration::ZERO, |step| step.target)
     }
 
+    /// Time after which the last of `bytes` that wait has left; zero if no member is known. A member takes part while
+    /// more waits than the faster ones carry until a packet arrives by it.
+    pub fn time_for(&self, bytes: u64) -> Duration {
+        let (mut left, mut after_us, mut rate) = (bytes.saturating_mul(8_000_000), 0, 0u64);
+        for &(later_us, of_member) in &self.members {
+            let carried = rate.saturating_mul(later_us - after_us);
+            if left <= carried {
+                break;
+            }
+            (left, after_us, rate) = (left - carried, later_us, rate + of_member);
+        }
+        Duration::from_micros(left.checked_div(rate).map_or(0, |us| after_us + us))
+    }
+
     /// Members have changed; `best` is the greatest sum of their rates within 10 to 20 s \[bit/s\].
     pub fn set(&mut self, base: Duration, best: u64, servers: &mut ArrayVec<Server, MEMBERS_MAX>) {
         servers.sort_unstable_by_key(|server| (server.arrival_us, server.rate));
@@ -97,6 +113,7 @@ impl Targets {
         };
         let mut faster = 0u64;
         let mut steps: ArrayVec<Step, MEMBERS_MAX> = ArrayVec::new();
+        self.members.clear();
         for server in servers.iter() {
             let later_us = (server.arrival_us - first.arrival_us) as u64;
             let rate = server.rate.max(1);
@@ -105,6 +122,7 @@ impl Targets {
             // A round trip: BBR has one more under way, and CUBIC, which goes back to 0.7 of its window (RFC 9438),
             // keeps the links busy then.
             let later = Duration::from_micros(later_us);
+            self.members.push((later_us, rate));
             steps.push(Step {
                 from: u64::try_from(from).unwrap_or(u64::MAX),
                 target: later + longer(base.as_micros() + server.rtt_us),
@@ -194,6 +212,49 @@ mod tests {
         // 299 ms for 1 Mbit/s beside 200: 299 ms * 25 Mbyte/s * 201.
         assert_eq!(targets.of(1_502_474_999, 1).later, Duration::from_micros(39_000));
         assert_eq!(targets.of(1_502_475_000, 1).later, Duration::from_micros(299_000));
+    }
+
+    /// Serves byte by byte in steps of a microsecond, each time by the members that would deliver the last one sooner.
+    fn counted(servers: &[Server], bytes: u64) -> u64 {
+        let (mut left, first) = (bytes as f64, servers.iter().map(|server| server.arrival_us).min().unwrap());
+        let mut us = 0;
+        while left > 0.0 {
+            let ahead = |later: i64| {
+                let lead = |one: &Server| one.rate as f64 / 8e6 * (later - (one.arrival_us - first)).max(0) as f64;
+                servers.iter().map(lead).sum::<f64>()
+            };
+            let takes = |one: &&Server| left > ahead(one.arrival_us - first);
+            left -= servers.iter().filter(takes).map(|one| one.rate as f64 / 8e6).sum::<f64>();
+            us += 1;
+        }
+        us
+    }
+
+    proptest! {
+        #[test]
+        fn what_waits_lasts_as_long_as_it_takes_the_members_that_take_part(
+            servers in prop::collection::vec((0u32..20_000, 1_000u32..100_000, 0u32..1), 1..5),
+            bytes in 0u64..200_000,
+        ) {
+            let servers = known(&servers);
+            let mut targets = Targets::new(BASE);
+            targets.set(BASE, 0, &mut servers.iter().copied().collect());
+            let (lasts, counted) = (targets.time_for(bytes).as_micros(), counted(&servers, bytes));
+            // What all carry in one step too many takes the slowest so long.
+            let all: u64 = servers.iter().map(|server| server.rate).sum();
+            let slack = 2 + servers.len() as u64 * all / servers.iter().map(|server| server.rate).min().unwrap();
+            prop_assert!(lasts.abs_diff(counted) <= slack, "{lasts} {counted}");
+        }
+    }
+
+    #[test]
+    fn members_of_one_delay_share_what_waits_and_a_later_one_takes_what_is_beyond_its_lead() {
+        let mut targets = Targets::new(BASE);
+        assert_eq!(targets.time_for(1_000), Duration::ZERO, "none is known");
+        let servers = [(1_000, 8_000, 0), (1_000, 8_000, 0), (11_000, 16_000, 0)];
+        targets.set(BASE, 0, &mut known(&servers).into_iter().collect());
+        // 2 byte a microsecond, and from 10 ms on, of which they carry 20,000 byte, 4.
+        assert_eq!([2_000, 20_000, 24_000].map(|bytes| targets.time_for(bytes).as_micros()), [1_000, 10_000, 11_000]);
     }
 
     #[test]
