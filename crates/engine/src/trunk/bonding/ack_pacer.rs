@@ -28,7 +28,7 @@ struct Held<P> {
 pub struct AckPace {
     /// Time since the one before.
     pub interval: Duration,
-    /// Time for which what waits keeps the near members busy.
+    /// Time for which what waits keeps the near members busy, as far as a sender's timer allows.
     pub busy: Duration,
 }
 

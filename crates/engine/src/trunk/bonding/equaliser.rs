@@ -29,9 +29,9 @@ const FULL: u64 = 14;
 const MORE: u64 = 15;
 /// Time for which a flow still counts as filling: BBR sends next to nothing for 200 ms and a round trip.
 const LASTS: Duration = Duration::from_secs(2);
-/// The delay grows by so much at once, half of the time by which Linux's timer exceeds the round trip
+/// Most by which the tunnel lets a round trip grow at once, half of the time by which Linux's timer exceeds it
 /// (`TCP_RTO_MIN`): a sender whose round trip were longer by more would hold everything for lost.
-const JUMP: Duration = Duration::from_millis(100);
+pub const TIMER_MARGIN: Duration = Duration::from_millis(100);
 /// Then it grows by a second in two. In each of the few round trips until then BBR forgets a tenth of the rate that it
 /// has measured.
 const RAMP: u64 = 2;
@@ -124,7 +124,7 @@ impl Equaliser {
 
     /// The delay that its packets have so far, if it grows or is equal.
     fn grown(&self, now: Instant, step: &Step) -> Option<Duration> {
-        Some(step.later.min(JUMP + now.saturating_since(self.on_since?) / RAMP))
+        Some(step.later.min(TIMER_MARGIN + now.saturating_since(self.on_since?) / RAMP))
     }
 
     /// Looks whether the sender measures its shortest round trip, while `waiting` packets wait.
@@ -197,7 +197,7 @@ impl Equaliser {
 
 /// Time until the delay has grown as far.
 fn ramp(later: Duration) -> Duration {
-    later.saturating_sub(JUMP) * RAMP
+    later.saturating_sub(TIMER_MARGIN) * RAMP
 }
 
 #[cfg(test)]
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(equaliser.hold_for(now, MS * 150, &step), None);
         go_on_with(&step, &mut equaliser, &mut now, 9_720, 80, few);
         let begun = equaliser.hold(now, few, &step);
-        assert!((JUMP..MS * 125).contains(&begun), "{begun}: it grows slowly");
+        assert!((TIMER_MARGIN..MS * 125).contains(&begun), "{begun}: it grows slowly");
         assert_eq!(go_on_with(&step, &mut equaliser, &mut now, 20_000, 100, (1_000, 1_500_000)), step.later);
         assert_eq!(equaliser.hold_for(now, MS * 150, &step), Some(Duration::ZERO));
         assert_eq!(equaliser.hold_for(now, MS * 130, &step), Some(MS * 20));

@@ -13,7 +13,7 @@
 
 use super::ack_pacer::AckPace;
 use super::delay_control::{Control, PACKET, Patience};
-use super::equaliser::{Equaliser, LATE};
+use super::equaliser::{Equaliser, LATE, TIMER_MARGIN};
 use super::flow_seq::{BUCKETS, FlowSeq};
 use super::memory::ENTRY;
 use super::services::{SERVICES_MAX, Services};
@@ -251,7 +251,8 @@ impl<P: Packet> Queue<P> {
         let flows = self.lanes.get(usize::from(flow.service)).map_or(0, |lane| lane.busy);
         let lasts = self.targets.time_for(flow.bytes * flows);
         let rtt = self.targets.of(flow.sent, flows).rtt;
-        AckPace { interval: (rtt + lasts) / ACKS_IN_ROUND, busy: lasts.saturating_sub(ACKS_WAIT) }
+        let busy = lasts.saturating_sub(ACKS_WAIT).min(TIMER_MARGIN);
+        AckPace { interval: (rtt + lasts) / ACKS_IN_ROUND, busy }
     }
 
     /// The bucket of a packet's flow: the one that it has, or one that it may take at this time. Of the eight that are

@@ -267,6 +267,8 @@ fn a_flow_needs_four_acknowledgements_of_a_round_trip_while_its_packets_wait_unt
     queue.flows[1].sent = 1_000_000;
     queue.targets.set(TARGET, 0, &mut [server(0), server(50_000)].into_iter().collect());
     assert_eq!(paces(&queue)[0], (15_000, 18_000));
+    queue.targets.set(TARGET, 0, &mut [Server { rate: 800_000, ..server(0) }].into_iter().collect());
+    assert_eq!(paces(&queue)[0].1, 100_000, "108 ms: no timer may run out");
     queue.targets.set(TARGET, 0, &mut near());
     assert!(queue.take(at(41), 0, Lead::default()).is_some());
     assert_eq!(paces(&queue)[0], (0, 0), "it is told: more than its 40 ms");
