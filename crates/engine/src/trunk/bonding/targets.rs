@@ -240,7 +240,7 @@ mod tests {
             let mut targets = Targets::new(BASE);
             targets.set(BASE, 0, &mut servers.iter().copied().collect());
             let (lasts, counted) = (targets.time_for(bytes).as_micros(), counted(&servers, bytes));
-            // What all carry in one step too many takes the slowest so long.
+            // A step too many of all members takes the slowest as many more.
             let all: u64 = servers.iter().map(|server| server.rate).sum();
             let slack = 2 + servers.len() as u64 * all / servers.iter().map(|server| server.rate).min().unwrap();
             prop_assert!(lasts.abs_diff(counted) <= slack, "{lasts} {counted}");
