@@ -36,9 +36,9 @@ const COPIES_MAX: u16 = 3;
 /// longer, and each is chosen for; at gigabits a run of segments stays together, is sealed, sent and joined as one, and
 /// costs one choice.
 const SAME: Duration = Duration::from_micros(100);
-/// Largest number of waiting retransmissions that are looked at in one go: two for each of eight members, and some of
-/// other services.
-const LOOKS_MAX: usize = 32;
+/// Largest number of waiting retransmissions that are looked at in one go: for each member one that waits for it, and
+/// one of another service.
+const LOOKS_MAX: usize = 2 * MEMBERS_MAX;
 /// Delay that each tier adds to the cost of its members \[us\], chosen: more than most paths differ by.
 const TIER_US: i64 = 50_000;
 
