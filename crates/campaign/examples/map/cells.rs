@@ -64,8 +64,8 @@ pub struct Options {
     #[command(flatten)]
     pub base: Controlled,
     /// Number of cells, drawn from all; default: all
-    #[arg(long)]
-    pub cells: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    pub cells: Option<u64>,
     /// Losses of one member
     #[arg(long = "loss", value_delimiter = ',', default_values = ["none"])]
     losses: Vec<Lossy>,
@@ -99,7 +99,7 @@ pub fn tasks(options: &Options) -> Vec<Task<'_>> {
     let mut draw = Draw::new(common.draw(), 0);
     let fits = |cell: &Cell| cell.0.iter().all(|kbps| *kbps <= common.rate_max_kbps());
     let cells: Vec<Cell> = all().into_iter().filter(fits).collect();
-    let count = options.cells.unwrap_or(cells.len());
+    let count = options.cells.map_or(cells.len(), |cells| cells as usize);
     let cells = draw.some(cells, count);
     let mut tasks = Vec::new();
     for (cell, first) in cells.into_iter().map(|cell| (cell, draw.is_one_in(2))) {

@@ -14,7 +14,7 @@ pub struct Options {
     #[command(flatten)]
     pub base: Controlled,
     /// Number of pairs of members for each kind of change
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..))]
     pairs: u64,
 }
 

@@ -14,7 +14,7 @@ pub struct Options {
     #[command(flatten)]
     pub base: Controlled,
     /// Number of sets
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     sets: u64,
     /// Largest number of flows of a set
     #[arg(long, default_value_t = 200)]

@@ -9,7 +9,7 @@ pub struct Common {
     #[arg(long)]
     pub draw: Option<u64>,
     /// Seeds that each value is the mean of
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: u32,
     /// Seconds of a run, of which the first ten (a third of less than thirty) do not count; default: 60, or as the
     /// table needs

@@ -16,7 +16,7 @@ pub struct Options {
     #[arg(long = "cc", value_delimiter = ',', default_values = ["cubic"])]
     controls: Vec<Control>,
     /// Number of sets
-    #[arg(long, default_value_t = 300)]
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
     pub sets: u64,
 }
 

@@ -17,7 +17,7 @@ pub struct Options {
     #[arg(long = "cc", value_delimiter = ',', default_values = ["cubic"])]
     controls: Vec<Control>,
     /// Number of random sets, and as many again of either kind of sets whose members are within 3 to 1
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     sets: u64,
     /// Largest transfer, in kB
     #[arg(long, default_value_t = 10_000)]

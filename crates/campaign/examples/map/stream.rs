@@ -12,7 +12,7 @@ pub struct Options {
     #[command(flatten)]
     pub base: options::Random,
     /// Number of sets
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     sets: u64,
 }
 

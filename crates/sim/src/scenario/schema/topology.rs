@@ -98,7 +98,11 @@ fn length(value: &Value) -> Result<Metres, Complaint> {
     if span.0 > node::FURTHEST.0 {
         return Err(Complaint::new(node::TOO_FAR, "write for example \"250 m\""));
     }
-    if span.0 > 0.0 { Ok(span) } else { Err(Complaint::new("nodes stand apart", "write for example \"250 m\"")) }
+    if span.0 > 0.0 {
+        Ok(span)
+    } else {
+        Err(Complaint::new("a distance between nodes is above zero", "write for example \"250 m\""))
+    }
 }
 
 fn area(value: &Value) -> Result<Position, Complaint> {

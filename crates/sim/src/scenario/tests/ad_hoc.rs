@@ -48,6 +48,10 @@ fn a_circle_has_one_node_in_the_middle_and_the_others_at_one_distance() {
     let places: Vec<_> = spec.nodes.iter().map(|n| (n.position.x.0.round(), n.position.y.0.round())).collect();
     assert_eq!(places, [(0.0, 0.0), (10.0, 0.0), (0.0, 10.0), (-10.0, 0.0), (0.0, -10.0)]);
     assert!(read("", "", &circle("")).unwrap_err().contains("`topology.radius` is missing"));
+    for radius in ["-9 m", "0 m"] {
+        let error = read("", "", &circle(&format!("radius = \"{radius}\"\n"))).unwrap_err();
+        assert!(error.contains("a distance between nodes is above zero"), "{error}");
+    }
 }
 
 #[test]
