@@ -315,13 +315,18 @@ mod tests {
         }
     }
 
+    /// Stations in a row, 100 m apart, with datagrams from some of them to one.
+    fn in_a_row(stations: u32, from: &str, to: &str) -> Spec {
+        spec(&format!(
+            "schema = 1\ntitle = \"t\"\nquestion = \"q?\"\n[run]\nduration = \"1 s\"\n\
+             [topology]\nshape = \"chain\"\ncount = {stations}\nspacing = \"100 m\"\nradios = [1]\n\
+             [[flow]]\nname = \"up\"\nfrom = \"{from}\"\nto = \"{to}\"\ntransport = {{ udp = \"1000 byte\" }}\n"
+        ))
+    }
+
     #[test]
     fn who_hears_of_a_frame_with_many_is_told_when_one_of_fewer_starts() {
-        let spec = spec(
-            "schema = 1\ntitle = \"t\"\nquestion = \"q?\"\n[run]\nduration = \"1 s\"\n\
-             [topology]\nshape = \"chain\"\ncount = 3\nspacing = \"100 m\"\nradios = [1]\n\
-             [[flow]]\nname = \"up\"\nfrom = \"first\"\nto = \"last\"\ntransport = { udp = \"1000 byte\" }\n",
-        );
+        let spec = in_a_row(3, "first", "last");
         let mut world = World::new(&spec, 1, None).expect("a world");
         world.host.beginnings.most_hearers = 0;
         while !world.host.beginnings.are_pending() {
@@ -336,11 +341,7 @@ mod tests {
 
     #[test]
     fn two_stations_have_hardly_an_event_more_than_ends_and_alarms() {
-        let spec = spec(
-            "schema = 1\ntitle = \"t\"\nquestion = \"q?\"\n[run]\nduration = \"1 s\"\n\
-             [topology]\nshape = \"chain\"\ncount = 2\nspacing = \"100 m\"\nradios = [1]\n\
-             [[flow]]\nname = \"up\"\nfrom = \"each\"\nto = \"first\"\ntransport = { udp = \"1000 byte\" }\n",
-        );
+        let spec = in_a_row(2, "each", "first");
         let (fewer, events) = (played(&spec, 1, true).1, played(&spec, 1, false).1);
         // Of the five events of an exchange two are beginnings.
         assert!(fewer * 5 <= events * 3 + 50, "{fewer} in place of {events}");

@@ -214,17 +214,17 @@ mod tests {
         assert_eq!(targets.of(1_502_475_000, 1).later, Duration::from_micros(299_000));
     }
 
-    /// Serves byte by byte in steps of a microsecond, each time by the members that would deliver the last one sooner.
+    /// Serves in steps of a microsecond, each time by the members that would deliver the last byte sooner. A byte is
+    /// eight million parts, of which a member of one bit a second carries one in a microsecond.
     fn counted(servers: &[Server], bytes: u64) -> u64 {
-        let (mut left, first) = (bytes as f64, servers.iter().map(|server| server.arrival_us).min().unwrap());
-        let mut us = 0;
-        while left > 0.0 {
-            let ahead = |later: i64| {
-                let lead = |one: &Server| one.rate as f64 / 8e6 * (later - (one.arrival_us - first)).max(0) as f64;
-                servers.iter().map(lead).sum::<f64>()
+        let (mut left, mut us) = (i128::from(bytes) * 8_000_000, 0);
+        while left > 0 {
+            let ahead = |later: &Server| {
+                let lead = |one: &Server| i128::from(one.rate) * i128::from((later.arrival_us - one.arrival_us).max(0));
+                servers.iter().map(lead).sum::<i128>()
             };
-            let takes = |one: &&Server| left > ahead(one.arrival_us - first);
-            left -= servers.iter().filter(takes).map(|one| one.rate as f64 / 8e6).sum::<f64>();
+            let takes = |one: &&Server| left > ahead(one);
+            left -= servers.iter().filter(takes).map(|one| i128::from(one.rate)).sum::<i128>();
             us += 1;
         }
         us
