@@ -66,11 +66,6 @@ const TOLERANCE_SPAN: Duration = Duration::from_secs(10);
 /// Part of a member's rate that feedback may take while another member can carry it: at 3 Mbit/s a frame of some 100
 /// byte each 5 ms.
 const FEEDBACK_PART: u64 = 16;
-/// Loss from which on a member is lossy \[millionths\]: TCP does not notice less.
-const LOSSY_PPM: u32 = 5_000;
-
-/// Packets over which the part of retransmissions is averaged, as losses are.
-const REPEAT_FRAMES: u32 = 64;
 
 #[derive(Debug)]
 pub struct MemberEnd {
@@ -109,8 +104,6 @@ pub struct MemberEnd {
     blocked_until: Instant,
     /// Bytes of retransmissions that wait for it.
     pub reserved: u64,
-    /// Part of its recent turns that retransmissions had, in 65,536ths.
-    repeats: u32,
     /// Time at which feedback has had its share of the rate.
     pub fed_back_at: Instant,
     /// Packet trains that measure its rate.
@@ -144,7 +137,6 @@ impl MemberEnd {
             probe_gap: PROBE_FIRST,
             blocked_until: Instant::ZERO,
             reserved: 0,
-            repeats: 0,
             fed_back_at: Instant::ZERO,
             trains: Trains::new(),
             tolerance: Least::new(TOLERANCE_SPAN),
@@ -223,23 +215,9 @@ impl MemberEnd {
         let rate = self.path.rate();
         self.groups.plan.map_or(rate, |plan| plan.useful(rate))
     }
-    /// The part of it that retransmissions leave: they come first.
-    pub fn rate_for_new(&self) -> u64 {
-        ((u128::from(self.useful_rate()) * u128::from(65_536 - self.repeats)) >> 16) as u64
-    }
-    /// It was a packet's turn, of the queue or to be sent again. Copies have none: they give way to both.
-    pub const fn note_turn(&mut self, is_repeat: bool) {
-        let part = if is_repeat { 65_536 } else { 0 };
-        self.repeats = (self.repeats * (REPEAT_FRAMES - 1) + part) / REPEAT_FRAMES;
-    }
     /// Mean head-of-line blocking of an ordered flow by losses here.
     pub fn blocking(&self) -> Duration {
         self.groups.plan.map_or_else(|| self.path.blocking(), |plan: Plan| plan.blocking)
-    }
-
-    /// Whether its losses make copies worth while; coded members have symbols instead.
-    pub const fn is_lossy(&self) -> bool {
-        self.path.loss_ppm() >= LOSSY_PPM && self.groups.plan.is_none()
     }
 
     /// Whether it does not answer as usual: what is on the way there may be lost.

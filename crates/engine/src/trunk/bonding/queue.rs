@@ -49,8 +49,6 @@ pub struct Waiting<P> {
     pub since: Instant,
     /// Whether it is to be marked for congestion.
     pub mark: bool,
-    /// Whether the delay of its flow is equalised: a copy would be early.
-    pub is_held: bool,
 }
 
 /// The lead of the faster members over the one that takes a packet.
@@ -309,7 +307,7 @@ impl<P: Packet> Queue<P> {
         let lane = &mut self.lanes[usize::from(flow.service)];
         lane.len += 1;
         lane.busy += u64::from(flow.waiting.is_empty());
-        flow.waiting.push_back(Waiting { packet, place, since: now, mark, is_held: false });
+        flow.waiting.push_back(Waiting { packet, place, since: now, mark });
         if flow.listed == Listed::None {
             flow.listed = Listed::New;
             flow.deficit = QUANTUM;
@@ -404,8 +402,7 @@ impl<P: Packet> Queue<P> {
     fn remove(&mut self, now: Instant, bucket: u16, index: usize) -> Option<Waiting<P>> {
         let flow = &mut self.flows[usize::from(bucket)];
         let first = flow.waiting.front().map_or(now, |first| first.since);
-        let mut taken = flow.waiting.remove(index)?;
-        taken.is_held = flow.equaliser.is_on();
+        let taken = flow.waiting.remove(index)?;
         let (len, busy) = (taken.packet.len().as_u64(), self.lanes[usize::from(flow.service)].busy);
         flow.deficit -= len as i64;
         flow.sent += len;

@@ -4,33 +4,14 @@
 //! is left.
 
 use super::flow_seq::FlowSeq;
-use super::frame::MEMBERS_MAX;
 use super::memory::ENTRY;
 use super::service::BondDropReason;
 use crate::packet::Packet;
-use crate::trunk::member::Member;
 use airbraid_units::Instant;
 
 /// The name of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketId(u32);
-
-/// A set of members, a bit for each number.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Carriers(u16);
-
-impl Carriers {
-    pub const fn add(&mut self, member: Member) {
-        self.0 |= Self::bit(member);
-    }
-    pub const fn has(self, member: Member) -> bool {
-        self.0 & Self::bit(member) != 0
-    }
-    const fn bit(member: Member) -> u16 {
-        assert!((member.0 as usize) < MEMBERS_MAX, "an end adds no other member");
-        1 << member.0
-    }
-}
 
 /// A packet that was sent.
 #[derive(Debug)]
@@ -49,10 +30,6 @@ pub struct Outstanding<P> {
     pub was_sent: bool,
     /// Copies under way that were not declared lost.
     pub copies: u16,
-    /// The members that it went on since it was first sent.
-    pub carriers: Carriers,
-    /// Whether it is remembered for copies.
-    pub is_exposed: bool,
     /// Number of its groups whose symbols have not left.
     pub covered: u16,
     /// The packet once it is settled, while it is covered, and the reason if it was dropped.
@@ -102,8 +79,6 @@ impl<P: Packet> Store<P> {
             is_queued: false,
             was_sent: false,
             copies: 0,
-            carriers: Carriers::default(),
-            is_exposed: false,
             covered: 0,
             spare: None,
             names: 0,

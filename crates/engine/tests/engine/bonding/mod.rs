@@ -4,7 +4,6 @@
 mod answers;
 mod buckets;
 mod coding;
-mod copies;
 mod equaliser;
 mod hostile;
 mod idle;
@@ -13,6 +12,7 @@ mod path_mtu;
 mod policy;
 mod properties;
 mod recovery;
+mod sent_again;
 mod services;
 mod soak;
 mod transcripts;

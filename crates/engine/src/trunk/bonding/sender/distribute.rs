@@ -12,7 +12,6 @@ use crate::trunk::bonding::coded::Coded;
 use crate::trunk::bonding::frame::{FULL, MEMBERS_MAX};
 use crate::trunk::bonding::member::MemberEnd;
 use crate::trunk::bonding::queue::{Lead, Waiting};
-use crate::trunk::bonding::sent_frames::{Content, SentFate};
 use crate::trunk::bonding::service::BondDropReason;
 use crate::trunk::bonding::store::PacketId;
 use crate::trunk::bonding::targets::Server;
@@ -27,11 +26,6 @@ const SHORT: u64 = 128;
 const QUEUE_TARGETS: u64 = 6;
 /// Least limit of the queue \[byte\].
 const QUEUE_BYTES_MIN: u64 = 64 * TYPICAL;
-/// Largest number of packets that are remembered for copies: 60 ms of 100 Mbit/s.
-const EXPOSED_MAX: usize = 512;
-/// Largest number of copies of a packet under way, where a link would be idle otherwise. Two leave 0.8 % of 9 % of
-/// losses, more than slow start gets over.
-const COPIES_MAX: u16 = 3;
 /// Difference below which two arrivals count as one: the time to wake a host. Up to 100 Mbit/s a full frame takes
 /// longer, and each is chosen for; at gigabits a run of segments stays together, is sealed, sent and joined as one, and
 /// costs one choice.
@@ -61,20 +55,23 @@ impl<P: Coded> BondSender<P> {
     }
 
     /// Members for packets of a service, of up to `len` byte, in the order in which one of `bytes` arrives by them.
-    fn candidates(&self, now: Instant, service: u8, bytes: u64, len: u64) -> Candidates {
+    pub(super) fn candidates(&self, now: Instant, service: u8, bytes: u64, len: u64) -> Candidates {
         let is_short = len <= self.longest.on_all;
         let widest = self.widest();
-        // While another member's rate is known, one that trains are probing gets nothing else.
-        let is_ready = |end: &MemberEnd| widest == 0 || !end.is_being_probed();
         let carries = |end: &MemberEnd| end.is_active() && end.config.services.has(service);
-        let works = |end: &&MemberEnd| carries(end) && end.has_room(now) && is_ready(end);
         let has_main = self.members.iter().any(|end| carries(end) && !end.config.is_backup);
+        let is_meant = |end: &MemberEnd| carries(end) && !(has_main && end.config.is_backup);
+        // While another member's rate is known, one that trains are probing gets nothing else; while another answers,
+        // one that does not gets nothing.
+        let one_answers = self.members.iter().any(|end| is_meant(end) && !end.is_silent());
+        let is_ready = |end: &MemberEnd| !(widest > 0 && end.is_being_probed() || one_answers && end.is_silent());
+        let works = |end: &MemberEnd| is_meant(end) && end.has_room(now) && is_ready(end);
         let mut candidates = Candidates::new();
         for (index, end) in self.members.iter().enumerate() {
-            if !works(&end) || (has_main && end.config.is_backup) || !(is_short || len <= end.longest_packet()) {
+            if !works(end) || !(is_short || len <= end.longest_packet()) {
                 continue;
             }
-            let rate = end.rate_for_new();
+            let rate = end.useful_rate();
             if let Some(arrival_us) = end.path.arrival_us(now, end.reserved + bytes) {
                 let arrival_us = arrival_us + i64::from(end.config.tier) * TIER_US;
                 candidates.push(Candidate { arrival_us, rate, index });
@@ -157,7 +154,6 @@ impl<P: Coded> BondSender<P> {
         self.resend.remove(place);
         let is_first = !self.store.get(id).was_sent;
         self.transmit(now, first.index, id, is_first);
-        self.members[first.index].note_turn(!is_first);
         self.counts.retransmissions += u64::from(!is_first);
         self.unqueue(id);
         0
@@ -187,8 +183,7 @@ impl<P: Coded> BondSender<P> {
         self.store.unname(id);
     }
 
-    /// Sends a packet of a service that waits, in its turn or out of it, or a copy of one that was sent. Returns
-    /// whether to go on.
+    /// Sends a packet of a service that waits, in its turn or out of it. Returns whether to go on.
     pub(super) fn send_next_of(&mut self, now: Instant, service: u8, is_in_turn: bool) -> bool {
         let is_busy = self.queue.has(service);
         if !is_busy && (service != 0 || is_in_turn) {
@@ -225,9 +220,6 @@ impl<P: Coded> BondSender<P> {
             if service != 0 || is_in_turn {
                 continue;
             }
-            if !is_busy && self.send_copy(now, one.index) {
-                return true;
-            }
             let end = &mut self.members[one.index];
             // What waits for it in another lane has its turn yet.
             end.is_idle |= !self.queue.has_any(end.config.services);
@@ -253,93 +245,9 @@ impl<P: Coded> BondSender<P> {
         }
     }
 
-    /// Uses a member that would have nothing to send for a copy of a packet that may be lost elsewhere.
-    fn send_copy(&mut self, now: Instant, index: usize) -> bool {
-        let end = &self.members[index];
-        if end.config.quota.is_some() || !self.helps(now, end) {
-            return false;
-        }
-        let Some(place) = self.exposed_for(now, index) else { return false };
-        let id = self.exposed[place];
-        self.transmit(now, index, id, false);
-        self.counts.duplicated += 1;
-        if self.store.get(id).copies >= COPIES_MAX {
-            self.exposed.remove(place);
-            self.cover(id);
-        }
-        true
-    }
-
-    /// Whether a copy by a member may come sooner than the retransmission of what another has lost. Nobody knows how
-    /// long one takes that does not answer.
-    fn helps(&self, now: Instant, end: &MemberEnd) -> bool {
-        self.members
-            .iter()
-            .any(|other| other.is_silent() || (other.is_lossy() && is_sooner_than_repair(now, end, other)))
-    }
-
-    /// The place of the oldest packet that a copy by a member would help: one that it does not carry, as a burst may
-    /// take both; or, where no other member helps, any.
-    fn exposed_for(&mut self, now: Instant, index: usize) -> Option<usize> {
-        while let Some(id) = self.exposed.front().copied().filter(|id| self.store.get(*id).packet.is_none()) {
-            self.exposed.pop_front();
-            self.cover(id);
-        }
-        let (member, services) = (self.members[index].id, self.members[index].config.services);
-        let is_wanted = |id: &PacketId| {
-            let entry = self.store.get(*id);
-            let may_carry = |packet: &P| services.has(packet.service()) && self.fits(index, packet.len().as_u64());
-            (1..COPIES_MAX).contains(&entry.copies) && entry.packet.as_ref().is_some_and(may_carry)
-        };
-        let elsewhere = self.exposed.iter().position(|id| is_wanted(id) && !self.store.get(*id).carriers.has(member));
-        let others = |(other, end): (usize, &MemberEnd)| other != index && end.is_active() && self.helps(now, end);
-        elsewhere.or_else(|| {
-            let is_alone = !self.members.iter().enumerate().any(others);
-            is_alone.then(|| self.exposed.iter().position(is_wanted)).flatten()
-        })
-    }
-
-    /// Remembers what is on the way on a member that does not answer.
-    pub(super) fn expose_all(&mut self, index: usize) {
-        if !self.members[index].is_silent() {
-            return;
-        }
-        let sent = self.members[index].sent_frames.undecided().map(|(_, sent)| sent);
-        let ids = sent.filter(|sent| sent.fate == SentFate::OnTheWay).filter_map(|sent| match sent.content {
-            Content::Packet(id) => Some(id),
-            Content::Repair | Content::Probe | Content::Size => None,
-        });
-        let ids: Vec<PacketId> = ids.take(EXPOSED_MAX).collect();
-        for id in ids {
-            self.expose(id);
-        }
-    }
-
-    /// Remembers a packet that a copy may help.
-    fn expose(&mut self, id: PacketId) {
-        let entry = self.store.get_mut(id);
-        if entry.is_exposed || entry.packet.is_none() {
-            return;
-        }
-        entry.is_exposed = true;
-        self.store.name(id);
-        self.exposed.push_back(id);
-        if self.exposed.len() > EXPOSED_MAX
-            && let Some(oldest) = self.exposed.pop_front()
-        {
-            self.cover(oldest);
-        }
-    }
-
-    /// Forgets a packet that no copy helps any more.
-    fn cover(&mut self, id: PacketId) {
-        self.store.get_mut(id).is_exposed = false;
-        self.store.unname(id);
-    }
-
     /// Sends a packet from the queue, unless it has waited for too long.
     pub(super) fn send_waiting(&mut self, now: Instant, index: usize, waiting: Waiting<P>, candidates: &Candidates) {
-        let Waiting { packet, place, since, mark, is_held } = waiting;
+        let Waiting { packet, place, since, mark } = waiting;
         let class = packet.class();
         if since.saturating_add(self.persistence(class)) < now {
             self.drop(packet, BondDropReason::Expired);
@@ -356,10 +264,6 @@ impl<P: Coded> BondSender<P> {
         let is_doubled = class == TrafficClass::RealTime && packet.len() <= self.config.policy.duplicate;
         let id = self.store.add(packet, place, since, mark);
         self.transmit(now, index, id, true);
-        self.members[index].note_turn(false);
-        if !is_held && self.members[index].is_lossy() {
-            self.expose(id);
-        }
         let other = candidates.iter().find(|candidate| candidate.index != index && may_carry(self, candidate.index));
         if let Some(other) = other.filter(|_| is_doubled) {
             self.transmit(now, other.index, id, false);
@@ -398,12 +302,6 @@ impl<P: Coded> BondSender<P> {
             self.queue.set_limit(bytes.max(QUEUE_BYTES_MIN));
         }
     }
-}
-
-/// Whether a copy by `end` of a frame that is lost on `lossy` arrives before its retransmission could.
-fn is_sooner_than_repair(now: Instant, end: &MemberEnd, lossy: &MemberEnd) -> bool {
-    let arrivals = end.path.arrival_us(now, TYPICAL).zip(lossy.path.arrival_us(now, TYPICAL));
-    arrivals.is_none_or(|(copy, first)| copy <= first + lossy.path.repair().as_micros() as i64)
 }
 
 /// The lead of faster members over a slower one.

@@ -58,8 +58,6 @@ pub struct BondSender<P: Coded> {
     longest: Longest,
     /// Whether any member has ever had a limit.
     has_limits: bool,
-    /// Packets that a copy would help, the oldest first.
-    exposed: VecDeque<PacketId>,
     /// The far end's clock less ours, with an unknown constant delay \[us\].
     offset_us: Option<u32>,
     /// Time at which a member that has to wait may send.
@@ -89,7 +87,6 @@ impl<P: Coded> BondSender<P> {
             services: ServiceState::default(),
             longest: Longest::NONE,
             has_limits: false,
-            exposed: VecDeque::new(),
             offset_us: None,
             pace_at: None,
             late: Duration::ZERO,
@@ -104,7 +101,7 @@ impl<P: Coded> BondSender<P> {
     /// Number of entries in all tables.
     pub fn kept(&self) -> usize {
         let frames: usize = self.members.iter().map(|end| end.sent_frames.len() + end.groups.kept()).sum();
-        let waiting = self.resend.len() + self.parked.len() + self.services.len() + self.exposed.len();
+        let waiting = self.resend.len() + self.parked.len() + self.services.len();
         frames + self.store.len() + self.queue.len() + waiting
     }
 
@@ -251,12 +248,41 @@ impl<P: Coded> BondSender<P> {
 
     /// A frame with a packet is lost: retransmits the packet.
     pub(super) fn repeat(&mut self, id: PacketId) {
+        self.store.get_mut(id).copies -= 1;
+        self.queue_again(id);
+    }
+
+    /// Lets a packet wait for retransmission.
+    fn queue_again(&mut self, id: PacketId) {
         let entry = self.store.get_mut(id);
-        entry.copies -= 1;
         if entry.packet.is_some() && !entry.is_queued {
             entry.is_queued = true;
             self.store.name(id);
             self.resend.push_back(id);
+        }
+    }
+
+    /// Retransmits, by the members that answer, what is on the way on one that does not, once.
+    fn repeat_unanswered(&mut self, now: Instant, index: usize) {
+        let end = &self.members[index];
+        if !end.is_silent() {
+            return;
+        }
+        let sent = end.sent_frames.undecided().filter(|(_, sent)| sent.fate == SentFate::OnTheWay);
+        let ids: Vec<PacketId> = sent
+            .filter_map(|(_, sent)| match sent.content {
+                Content::Packet(id) => Some(id),
+                Content::Repair | Content::Probe | Content::Size => None,
+            })
+            .collect();
+        for id in ids {
+            let entry = self.store.get(id);
+            let is_once = entry.copies == 1 && !entry.is_queued;
+            let Some(packet) = entry.packet.as_ref().filter(|_| is_once) else { continue };
+            let candidates = self.candidates(now, packet.service(), 0, packet.len().as_u64());
+            if candidates.iter().any(|one| one.index != index) {
+                self.queue_again(id);
+            }
         }
     }
 
@@ -286,7 +312,6 @@ impl<P: Coded> BondSender<P> {
         let Some(packet) = entry.packet.as_ref().map(Share::share) else { return };
         entry.copies += 1;
         entry.was_sent = true;
-        entry.carriers.add(self.members[index].id);
         let (place, mark) = (entry.place, entry.mark);
         self.store.name(id);
         let end = &mut self.members[index];
@@ -383,7 +408,7 @@ impl<P: Coded> BondSender<P> {
                 self.suspect(now, index);
                 self.members[index].on_question(now);
             }
-            self.expose_all(index);
+            self.repeat_unanswered(now, index);
             self.ask(now, index, 0, Content::Probe);
         }
     }
