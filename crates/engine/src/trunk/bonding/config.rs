@@ -34,7 +34,7 @@ pub struct BondPolicy {
     pub coding: Coding,
 }
 
-/// The limits of the receiver's wait for missing packets; within them it is the time of two repairs.
+/// The limits of the receiver's wait for missing packets; within them the wait is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BondResequencer {
     /// Treatment of late packets.

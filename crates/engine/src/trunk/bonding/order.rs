@@ -1,11 +1,12 @@
 //! Restores the order of each flow: a packet waits for those before it, for a limited time, and never for another
 //! flow's packets.
 //!
-//! Members lose frames, and the sender retransmits them, so a younger packet says nothing of an older one's fate. A gap
-//! that takes longer than two repairs is given up. A packet of real-time class is delivered at once, and so is a pure
-//! acknowledgement: it tells all that those before it told.
+//! Members lose frames, and the sender retransmits them, so a younger packet says nothing of an older one's fate. The
+//! time that gaps take to be filled is measured, and one that takes much longer is given up. A packet of real-time
+//! class is delivered at once, and so is a pure acknowledgement: it tells all that those before it told.
 
 use super::config::BondResequencer;
+use super::filter::Least;
 use super::flow_seq::{BUCKETS, FlowSeq};
 use super::memory::ENTRY;
 use super::service::BondDropReason;
@@ -16,12 +17,17 @@ use crate::trunk::LateMode;
 use airbraid_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Retransmissions may be lost, too: a gap is not given up before this many repair times of the longest path, and
-/// [`MARGIN`].
-const REPAIRS: u64 = 2;
-/// Added to them: the time until a dead member is known to be dead, and its packets have come by another. Nearly
+/// A gap is given up after this many quarters of the longest recent time to fill one, and [`MARGIN`]. Chosen.
+const PATIENCE_QUARTERS: u64 = 6;
+/// Added to it: the time until a dead member is known to be dead, and its packets have come by another. Nearly
 /// everything comes, so waiting too long costs little, and giving up too soon costs a retransmission of TCP.
 const MARGIN: Duration = Duration::from_millis(100);
+/// Retransmissions may be lost, too: a gap is not given up before this many repair times of the longest path.
+const REPAIRS: u64 = 2;
+/// Wait before any gap was filled, chosen: as long as the shortest timer of Linux (`TCP_RTO_MIN`).
+const INITIAL: Duration = Duration::from_millis(200);
+/// Time for which a measured fill time counts: as long as the minimums of delays.
+const SPAN: Duration = Duration::from_secs(10);
 /// Numbers of a flow that were given up and may still come; older ones are not distinguished from duplicates.
 const GIVEN_UP_MAX: usize = 256;
 /// The same for all flows together: eight that lose much.
@@ -52,8 +58,8 @@ struct Flow<P> {
     held: VecDeque<Held<P>>,
     /// Time since which the first of them has waited for the present gap.
     since: Instant,
-    /// Numbers before `next` that did not come, in order.
-    given_up: VecDeque<u32>,
+    /// Numbers before `next` that did not come, with when they were missed first; in order.
+    given_up: VecDeque<(u32, Instant)>,
 }
 
 impl<P> Flow<P> {
@@ -92,6 +98,8 @@ pub struct Order<P> {
     held: usize,
     /// Memory of the waiting packets \[byte\].
     occupied: u64,
+    /// Negated fill times of gaps, so that the least is the longest \[ns\].
+    took: Least,
     /// Time to repair a loss on the longest path.
     repair: Duration,
 }
@@ -107,6 +115,7 @@ impl<P: Packet> Order<P> {
             given_up: VecDeque::new(),
             held: 0,
             occupied: 0,
+            took: Least::new(SPAN),
             repair: Duration::ZERO,
         }
     }
@@ -132,8 +141,10 @@ impl<P: Packet> Order<P> {
 
     /// The longest wait of a packet.
     pub fn hold_time(&self) -> Duration {
-        let longest = self.config.maximum.max(self.config.minimum);
-        (self.repair * REPAIRS + MARGIN).clamp(self.config.minimum, longest)
+        let measured = self.took.get().map(|ns| Duration::from_nanos(ns.unsigned_abs()));
+        let hold = measured.map_or(INITIAL, |took| took * PATIENCE_QUARTERS / 4 + MARGIN);
+        hold.max(self.repair * REPAIRS + MARGIN)
+            .clamp(self.config.minimum, self.config.maximum.max(self.config.minimum))
     }
 
     /// When the first packet has waited long enough.
@@ -176,17 +187,18 @@ impl<P: Packet> Order<P> {
         }
         let Some(flow) = &mut self.flows[usize::from(place.bucket)] else { return };
         match FlowSeq::distance(place.number, flow.next) {
-            ..0 => self.on_old(place, packet, counts, give),
+            ..0 => self.on_old(now, place, packet, counts, give),
             0 => {
                 flow.next = FlowSeq::plus(flow.next, 1);
                 counts.delivered += 1;
                 give(Ordered::Deliver(packet));
                 if !flow.held.is_empty() {
+                    self.took.learn(now, -(now.saturating_since(flow.since).as_nanos() as i64));
                     self.release_ready(place.bucket, counts, &mut give);
                 }
             }
             1.. if place.class() == TrafficClass::RealTime => {
-                self.skip_to(place, counts);
+                self.skip_to(now, place, counts);
                 counts.delivered += 1;
                 give(Ordered::Deliver(packet));
             }
@@ -195,15 +207,15 @@ impl<P: Packet> Order<P> {
     }
 
     /// Gives up what is before a packet of real-time class.
-    fn skip_to(&mut self, place: FlowSeq, counts: &mut BondCounts) {
-        self.miss_until(place.bucket, place.number, counts);
+    fn skip_to(&mut self, now: Instant, place: FlowSeq, counts: &mut BondCounts) {
+        self.miss_until(place.bucket, place.number, now, counts);
         if let Some(flow) = &mut self.flows[usize::from(place.bucket)] {
             flow.next = FlowSeq::plus(flow.next, 1);
         }
     }
 
-    /// Gives up the numbers of a flow before `number`.
-    fn miss_until(&mut self, bucket: u16, number: u32, counts: &mut BondCounts) {
+    /// Gives up the numbers of a flow before `number`, which were missed first at `since`.
+    fn miss_until(&mut self, bucket: u16, number: u32, since: Instant, counts: &mut BondCounts) {
         let Some(flow) = &mut self.flows[usize::from(bucket)] else { return };
         // All are counted, but only the newest are remembered: a packet that names a far place costs no more than that.
         let missed = FlowSeq::distance(number, flow.next).max(0) as u32;
@@ -213,7 +225,7 @@ impl<P: Packet> Order<P> {
             if flow.given_up.len() == GIVEN_UP_MAX {
                 flow.given_up.pop_front();
             }
-            flow.given_up.push_back(flow.next);
+            flow.given_up.push_back((flow.next, since));
             flow.next = FlowSeq::plus(flow.next, 1);
             self.given_up.push_back(bucket);
         }
@@ -264,15 +276,27 @@ impl<P: Packet> Order<P> {
     }
 
     /// Handles a packet before the next one to deliver: late, or a duplicate.
-    fn on_old(&mut self, place: FlowSeq, packet: P, counts: &mut BondCounts, mut give: impl FnMut(Ordered<P>)) {
+    fn on_old(
+        &mut self,
+        now: Instant,
+        place: FlowSeq,
+        packet: P,
+        counts: &mut BondCounts,
+        mut give: impl FnMut(Ordered<P>),
+    ) {
         let Some(flow) = &mut self.flows[usize::from(place.bucket)] else { return };
-        let Some(index) = flow.given_up.iter().position(|number| *number == place.number) else {
+        let Some(index) = flow.given_up.iter().position(|(number, _)| *number == place.number) else {
             counts.duplicates += 1;
             give(Ordered::Drop(packet, BondDropReason::Duplicate));
             return;
         };
-        flow.given_up.remove(index);
+        let missed = flow.given_up.remove(index);
         counts.late += 1;
+        if place.class() == TrafficClass::Bulk
+            && let Some((_, since)) = missed
+        {
+            self.took.learn(now, -(now.saturating_since(since).as_nanos() as i64));
+        }
         match (self.config.mode, place.class()) {
             (LateMode::Tcp, _) | (_, TrafficClass::RealTime) => {
                 counts.delivered += 1;
@@ -307,8 +331,9 @@ impl<P: Packet> Order<P> {
     /// Gives up the first hole of a flow, and delivers what waits behind it.
     fn give_up_first(&mut self, bucket: u16, counts: &mut BondCounts, give: &mut impl FnMut(Ordered<P>)) {
         let Some(flow) = &self.flows[usize::from(bucket)] else { return };
+        let since = flow.since;
         if let Some(first) = flow.held.front().map(|held| held.number) {
-            self.miss_until(bucket, first, counts);
+            self.miss_until(bucket, first, since, counts);
         }
         self.release_ready(bucket, counts, give);
     }
