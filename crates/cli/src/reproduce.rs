@@ -125,7 +125,8 @@ fn open(arguments: &Reproduce) -> Result<Option<Store>, Ended> {
         note("no run store: neither XDG_CACHE_HOME nor HOME is set; --store DIR names one");
         return Ok(None);
     };
-    let (store, said) = Store::open(&dir, Build::this()).map_err(|e| Ended::Argument(e.to_string()))?;
+    let (store, said) = Store::open(&dir, Build::this())
+        .map_err(|e| Ended::Argument(format!("{e}; --store names another directory, --no-store works without one")))?;
     if let Some(said) = said {
         note(&format!("warning: {said}"));
     }

@@ -189,10 +189,14 @@ fn reproduce_refuses_what_it_does_not_know() {
     let out = dir.join("page").display().to_string();
     std::fs::write(dir.join("runs.sqlite"), "not a database, but longer than nothing").unwrap();
     let foreign = dir.display().to_string();
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 5] = [
         (&["reproduce", "wang205", "--no-store", "--out", &out], "did you mean `wang2005`?"),
         (&["reproduce", "wang2005", "--only", "fig122", "--no-store", "--out", &out], "did you mean `fig12`?"),
         (&["reproduce", "wang2005", "--only", "fig12", "--store", &foreign, "--out", &out], "not an SQLite file"),
+        (
+            &["reproduce", "wang2005", "--only", "fig12", "--store", &foreign, "--out", &out],
+            "--no-store works without one",
+        ),
         (&["reproduce", "wang2005", "--papers", "/nowhere", "--out", &out], "--papers /nowhere"),
     ];
     for (arguments, message) in cases {
