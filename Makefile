@@ -138,7 +138,7 @@ mutants: test-tools ## The share of changes to engine, mac and net that tests no
 	@scripts/mutants.py run
 	@scripts/mutants.py score
 
-ablate: ## What each mechanism of the bond is worth, switched off (ABLATE adds options: --only copies --draw 7; an hour)
+ablate: ## What each mechanism of the bond is worth, switched off (ABLATE adds options: --only symbols --draw 7; an hour)
 	@scripts/ablate.py $(ABLATE)
 
 bench: build ## Speed and memory of the four benchmark scenarios, times of the slot planner

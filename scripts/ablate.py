@@ -2,7 +2,7 @@
 """What each mechanism of the bond is worth: tables of the map without it, beside the same tables with all.
 
     scripts/ablate.py                          every mechanism of scripts/ablations.toml
-    scripts/ablate.py --only copies,symbols    those whose names contain one of these words
+    scripts/ablate.py --only symbols,silent    those whose names contain one of these words
     scripts/ablate.py --draw 7                 other members, rates, delays and losses
     scripts/ablate.py --together               all of them off at once: two may do the same work
     scripts/ablate.py --unsteady               over members whose delays vary, half of which reorder
