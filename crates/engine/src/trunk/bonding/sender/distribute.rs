@@ -55,20 +55,17 @@ impl<P: Coded> BondSender<P> {
     }
 
     /// Members for packets of a service, of up to `len` byte, in the order in which one of `bytes` arrives by them.
-    pub(super) fn candidates(&self, now: Instant, service: u8, bytes: u64, len: u64) -> Candidates {
+    fn candidates(&self, now: Instant, service: u8, bytes: u64, len: u64) -> Candidates {
         let is_short = len <= self.longest.on_all;
         let widest = self.widest();
         let carries = |end: &MemberEnd| end.is_active() && end.config.services.has(service);
         let has_main = self.members.iter().any(|end| carries(end) && !end.config.is_backup);
-        let is_meant = |end: &MemberEnd| carries(end) && !(has_main && end.config.is_backup);
-        // While another member's rate is known, one that trains are probing gets nothing else; while another answers,
-        // one that does not gets nothing.
-        let one_answers = self.members.iter().any(|end| is_meant(end) && !end.is_silent());
-        let is_ready = |end: &MemberEnd| !(widest > 0 && end.is_being_probed() || one_answers && end.is_silent());
-        let works = |end: &MemberEnd| is_meant(end) && end.has_room(now) && is_ready(end);
+        // While another member's rate is known, one that trains are probing gets nothing else.
+        let is_ready = |end: &MemberEnd| widest == 0 || !end.is_being_probed();
+        let works = |end: &MemberEnd| carries(end) && end.has_room(now) && is_ready(end);
         let mut candidates = Candidates::new();
         for (index, end) in self.members.iter().enumerate() {
-            if !works(end) || !(is_short || len <= end.longest_packet()) {
+            if !works(end) || (has_main && end.config.is_backup) || !(is_short || len <= end.longest_packet()) {
                 continue;
             }
             let rate = end.useful_rate();
@@ -78,6 +75,16 @@ impl<P: Coded> BondSender<P> {
             }
         }
         candidates.sort_by_key(|candidate| (candidate.arrival_us, candidate.index));
+        candidates
+    }
+
+    /// The same for a retransmission: those that answer, if any does.
+    pub(super) fn answering(&self, now: Instant, service: u8, len: u64) -> Candidates {
+        let mut candidates = self.candidates(now, service, len, len);
+        let is_silent = |one: &Candidate| self.members[one.index].is_silent();
+        if !candidates.iter().all(is_silent) {
+            candidates.retain(|one| !is_silent(one));
+        }
         candidates
     }
 
@@ -144,7 +151,7 @@ impl<P: Coded> BondSender<P> {
             }
             return 0;
         }
-        let candidates = self.candidates(now, service, len, len);
+        let candidates = self.answering(now, service, len);
         let Some(first) = candidates.first() else { return 1 };
         if !self.members[first.index].is_free(now) {
             // The faster members may not carry the services of those behind it.

@@ -279,8 +279,8 @@ impl<P: Coded> BondSender<P> {
             let entry = self.store.get(id);
             let is_once = entry.copies == 1 && !entry.is_queued;
             let Some(packet) = entry.packet.as_ref().filter(|_| is_once) else { continue };
-            let candidates = self.candidates(now, packet.service(), 0, packet.len().as_u64());
-            if candidates.iter().any(|one| one.index != index) {
+            let candidates = self.answering(now, packet.service(), packet.len().as_u64());
+            if candidates.iter().any(|one| !self.members[one.index].is_silent()) {
                 self.queue_again(id);
             }
         }
