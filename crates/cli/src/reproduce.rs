@@ -126,7 +126,7 @@ fn open(arguments: &Reproduce) -> Result<Option<Store>, Ended> {
         return Ok(None);
     };
     let (store, said) = Store::open(&dir, Build::this())
-        .map_err(|e| Ended::Argument(format!("{e}; --store names another directory, --no-store works without one")))?;
+        .map_err(|e| Ended::Argument(format!("{e}; options: --store DIR, --no-store")))?;
     if let Some(said) = said {
         note(&format!("warning: {said}"));
     }

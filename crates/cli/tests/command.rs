@@ -195,7 +195,7 @@ fn reproduce_refuses_what_it_does_not_know() {
         (&["reproduce", "wang2005", "--only", "fig12", "--store", &foreign, "--out", &out], "not an SQLite file"),
         (
             &["reproduce", "wang2005", "--only", "fig12", "--store", &foreign, "--out", &out],
-            "--no-store works without one",
+            "use another directory; options: --store DIR, --no-store",
         ),
         (&["reproduce", "wang2005", "--papers", "/nowhere", "--out", &out], "--papers /nowhere"),
     ];

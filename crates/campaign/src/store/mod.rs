@@ -48,10 +48,10 @@ pub struct Store {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file is not ours.
-    #[error("{} is {what}; move it away, or name another directory", .path.display())]
+    #[error("{} is {what}; move it away, or use another directory", .path.display())]
     Foreign { path: PathBuf, what: String },
     /// The file is damaged, and could not be set aside or is in use.
-    #[error("the run store {} is damaged ({what}); nothing of it is used: move it away, or name another directory", .path.display())]
+    #[error("the run store {} is damaged ({what}); nothing of it is used: move it away, or use another directory", .path.display())]
     Damaged { path: PathBuf, what: String },
     /// The system or the database reports an error.
     #[error("the run store {}: {message}", .path.display())]

@@ -133,10 +133,7 @@ fn foreign_files_are_refused_and_left_alone() {
     std::fs::write(file(&dir), "a letter, much longer than a head, ".repeat(10)).unwrap();
     let before = std::fs::read(file(&dir)).unwrap();
     let said = Store::open(dir.path(), Build::named("one")).unwrap_err();
-    assert!(
-        matches!(said, StoreError::Foreign { .. }) && said.to_string().contains("name another directory"),
-        "{said}"
-    );
+    assert!(matches!(said, StoreError::Foreign { .. }) && said.to_string().contains("use another directory"), "{said}");
     assert_eq!(std::fs::read(file(&dir)).unwrap(), before);
     std::fs::remove_file(file(&dir)).unwrap();
     let connection = rusqlite::Connection::open(file(&dir)).unwrap();
